@@ -4,6 +4,7 @@ import type { CachedKey, KeyUsage } from '../auth/authenticate.ts';
 import type { KeyCache } from '../auth/key-cache.ts';
 import type { LiveViewers } from '../auth/live-viewers.ts';
 import type { Viewer } from '../auth/viewer.ts';
+import type { Forges } from '../forges/forges.ts';
 import type { Broadcaster } from '../realtime/broadcaster.ts';
 import type { Notifier } from '../realtime/notifier.ts';
 import type { Keyring } from '../store/cipher.ts';
@@ -65,6 +66,8 @@ export interface Services {
   readonly isPrivateWebhookAllowed: boolean;
   /** True if the base URLs of provider keys may be in private networks, and unencrypted. */
   readonly isPrivateProviderAllowed: boolean;
+  /** The clients of forges, shared by all connections. */
+  readonly forges: Forges;
   readonly log: Log;
   /** The only source of times; tests replace it. */
   readonly now: () => Date;

@@ -4,8 +4,9 @@ import { withLimits } from './value-limits.ts';
 
 /**
  * Text that PostgreSQL can store: no NUL character, no lone surrogate. The messages name the value as we call it; an
- * API with other names replaces the quoted one. Limits are in characters; a text of spaces only counts as its length
- * unless `isBlankRefused` is set, which is for texts that an agent acts on.
+ * API with other names replaces the quoted one. Limits are in characters; a text of
+ * spaces and other invisible characters counts as its length unless `isBlankRefused` is set, which is for names and for
+ * texts that an agent acts on.
  */
 export function text(
   name: string,
@@ -15,7 +16,7 @@ export function text(
   const schema = z.string({ error: `"${name}" must be a text.` }).check((check) => {
     const value = check.value;
     const fail = (message: string) => check.issues.push({ code: 'custom', message, input: value });
-    if (value.length < min || (isBlankRefused && value.trim() === '')) fail(`"${name}" must not be empty.`);
+    if (value.length < min || (isBlankRefused && isBlank(value))) fail(`"${name}" must not be empty.`);
     else if (value.length > limits.max) {
       fail(`"${name}" must be at most ${limits.max} characters, but has ${value.length}.`);
     } else if (!isStorable(value)) {
@@ -24,6 +25,9 @@ export function text(
   });
   return withLimits(schema, { minLength: min, maxLength: limits.max });
 }
+
+// U+2800 is a Braille pattern without dots. Unicode lists the others, such as U+3164 HANGUL FILLER.
+const isBlank = (value: string) => /^[\s\u2800\p{Default_Ignorable_Code_Point}]*$/u.test(value);
 
 /** Maximum length of the title of a session or a playbook, and of the name of a note, in characters. */
 export const maxTitleLength = 10_000;

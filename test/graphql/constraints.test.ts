@@ -25,6 +25,7 @@ import { readText } from '../support/tree.ts';
 import { useApp } from '../support/use-app.ts';
 
 const test = useApp();
+const gitea = { providerType: 'GITEA_TOKEN', host: 'gitea.example', token: 'c4n4ry' };
 /** Ids of objects that the administrator may change, by member name. */
 let ids: Readonly<Record<string, string>>;
 beforeAll(async () => {
@@ -42,12 +43,8 @@ beforeAll(async () => {
     'query($id: ID!) { session(id: $id) { pendingQuestion { questionId } } }',
     { id: sessionId },
   );
-  ids = {
-    ...ids,
-    sessionId,
-    questionId: data.session.pendingQuestion.questionId,
-    userId: (await makeUser(test)).userId,
-  };
+  const { questionId } = data.session.pendingQuestion;
+  ids = { ...ids, sessionId, questionId, userId: (await makeUser(test)).userId };
   ids = {
     ...ids,
     automationId: (await make('createAutomation', 'automation { id }', automation())).id,
@@ -59,6 +56,7 @@ beforeAll(async () => {
     serviceUserId: (await make('createServiceUser', 'serviceUser { id }', { roleId: 'org_member' })).id,
     webhookEndpointId: (await make('createWebhookEndpoint', 'webhookEndpoint { id }')).id,
     providerKeyId: (await make('createProviderKey', 'providerKey { id }', { key: 'c4n4ry' })).id,
+    gitConnectionId: (await make('createGitConnection', 'gitConnection { id }', gitea)).id,
   };
 });
 
@@ -192,6 +190,9 @@ const nested: Readonly<Record<string, InputLocation>> = {
     path: ['sessionSecrets', '0'],
     input: (members) => ({ sessionSecrets: [{ key: 'SOME_KEY', value: 'x', ...members }] }),
   },
+  SessionRepositoryInput: at('createSession', ['repositories', '0'], (members) => ({
+    repositories: [{ repository: 'acme/site', ...members }],
+  })),
   DefaultModelInput: at('updateOrganization', ['defaultModels', '0'], (model) => ({
     defaultModels: [{ agentId: 'demo', ...model }],
   })),

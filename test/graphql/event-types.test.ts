@@ -27,6 +27,8 @@ const readEvents = gql(`query($id: ID!, $kinds: [SessionEventKind!]) {
         ... on ThoughtEvent { words: body }
         ... on NoticeEvent { words: body failure agentOutput tags maxAcuLimit }
         ... on LimitEvent { words: body limit acuLimit acusUsed }
+        ... on RepositoryEvent { repository repositoryState percent words: body }
+        ... on PushEvent { repository branch oldCommit newCommit subjects }
         ... on PullRequestEvent { pullRequest { url state } }
         ... on StructuredOutputEvent { structuredOutput }
         ... on AttachmentEvent { name attachment { attachmentId } }
@@ -104,6 +106,33 @@ const written: [NewEntry, Record<string, unknown>][] = [
   [
     { kind: 'LIMIT', data: { limit: 'out_of_quota', acuLimit: 1, acusUsed: 1.5 } },
     { __typename: 'LimitEvent', words: '', limit: 'OUT_OF_QUOTA', acuLimit: 1, acusUsed: 1.5 },
+  ],
+  [
+    {
+      kind: 'REPOSITORY',
+      data: { repository: 'git.test/acme/site', state: 'CLONING', percent: 40, text: 'Receiving objects: 40%' },
+    },
+    {
+      __typename: 'RepositoryEvent',
+      repository: 'git.test/acme/site',
+      repositoryState: 'CLONING',
+      percent: 40,
+      words: 'Receiving objects: 40%',
+    },
+  ],
+  [
+    {
+      kind: 'PUSH',
+      data: { repository: 'git.test/acme/site', branch: 'work', old: null, new: 'a'.repeat(40), subjects: ['Fix'] },
+    },
+    {
+      __typename: 'PushEvent',
+      repository: 'git.test/acme/site',
+      branch: 'work',
+      oldCommit: null,
+      newCommit: 'a'.repeat(40),
+      subjects: ['Fix'],
+    },
   ],
   [
     { kind: 'PULL_REQUEST', data: { url: 'https://example.test/1', state: 'open' } },
@@ -190,6 +219,7 @@ it('returns an unknown enum value as OTHER or null, with the text where the set 
     { kind: 'LIMIT', data: { limit: 'sky' } },
     { kind: 'ERROR', data: { code: 'gremlins' } },
     { kind: 'PULL_REQUEST', data: { url: 'https://example.test/1', state: 'lost' } },
+    { kind: 'REPOSITORY', data: { state: 'lost', percent: 'most' } },
     { kind: 'NOTICE', data: { tags: ['a', 1], maxAcuLimit: 'many' } },
   ]);
   const { session } = await query(test, test.adminToken, readEvents, { id });
@@ -202,6 +232,7 @@ it('returns an unknown enum value as OTHER or null, with the text where the set 
     { limit: null },
     { failure: null },
     { pullRequest: { state: 'OPEN' } },
+    { repositoryState: 'PENDING', percent: null },
     { tags: null, maxAcuLimit: null },
   ]);
 });

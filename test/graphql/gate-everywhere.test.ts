@@ -119,6 +119,20 @@ describe.each(transportNames)('by %s', (name) => {
     clock.advance(60_000);
   });
 
+  it.each([
+    ['Unexpected Name "cog_…"', (key: string) => `{ viewer { principalType } } ${key}`],
+    ['found String.', (key: string) => `{ viewer { "a \\"${key}\\" b" } }`],
+    ['found BlockString.', (key: string) => `{ viewer { """${key}""" } }`],
+    ['cannot represent a non-string', (key: string) => `{ session(id: ${key}) { title } }`],
+    ['Cannot query field "cog_…"', (key: string) => `{ ${key} }`],
+  ])('repeats no key of a document that it refuses: %s', async (message, queryWith) => {
+    const key = `cog_${'c4n4ry'.repeat(8)}`;
+    const { errors } = await send(test, test.adminToken, { query: queryWith(key) });
+    expect(errors?.[0]?.message).toContain(message);
+    expect(JSON.stringify(errors)).not.toContain('c4n4ry');
+    clock.advance(60_000);
+  });
+
   it('limits the rate', async () => {
     clock.advance(60_000);
     const key = await makeKey(test, { kind: 'SERVICE', organizationId: test.organizationId });

@@ -10,8 +10,9 @@ import { makeEndpoint } from '../support/webhooks.ts';
 
 const test = useApp();
 
-// A report of presence and a test of a provider key may be repeated, and have no key.
-const keyed = /^(create|send(?!Presence)|answer|invite|rotate|run|test(?!ProviderKey)|redeliver|interrupt|retry)[A-Z]/;
+// A report of presence, and tests of a provider key and of a git connection, may be repeated and have no key.
+const keyed =
+  /^(create|send(?!Presence)|answer|invite|rotate|run|test(?!ProviderKey|GitConnection)|redeliver|interrupt|retry)[A-Z]/;
 
 it('every mutation that creates or sends takes a key, and its payload shows if it was replayed', () => {
   const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});

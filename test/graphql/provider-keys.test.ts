@@ -110,6 +110,12 @@ it('is tested by one call, stored or not, with a message that names the key and 
   expect(good.seen.map(({ method, url, headers }) => [method, url, headers.authorization])).toEqual([
     ['GET', '/v1/models', `Bearer ${key}`],
   ]);
+  const many = Array.from({ length: 1_001 }, (_, n) => ({ id: `model-${n}` }));
+  const rich = await startProvider({ body: JSON.stringify({ data: many }) });
+  expect((await check({ provider: 'COMPATIBLE', key, baseUrl: rich.url }, token)).test).toMatchObject({
+    message: 'The provider accepts the key and offers at least 1,000 models.',
+    modelCount: 1_000,
+  });
   const bad = await startProvider({ status: 401, body: JSON.stringify({ error: { message: `Wrong: ${key}` } }) });
   const moved = await run('updateProviderKey', { providerKeyId: stored.id, baseUrl: bad.url, key }, token);
   expect(moved.providerKey.baseUrl).toBe(bad.url);
@@ -245,6 +251,10 @@ it('shows and lends a key to nobody but its owner', async () => {
   });
   expect((await create(bound, { viewer: true }, { name: 'Wider' })).userErrors).toMatchObject(at('scope.viewer'));
   expect(await remove(own.id, bound)).toMatchObject({ error: 'NOT_FOUND' });
+  // Only who could create a key may send one to a server.
+  expect(await check({ ...access, key }, bound)).toMatchObject({ error: 'FORBIDDEN' });
+  expect(server.seen).toEqual([]);
+  expect((await check({ ...access, key }, user.token)).test).toMatchObject({ isOk: true });
   const log = '{ enterprise { auditLog(first: 100) { nodes { data } } } }';
   const entries = JSON.stringify((await graphql(test, test.adminToken, log)).data);
   expect(entries).not.toContain(`127.0.0.1:${new URL(server.url).port}","name":"Team","owner":"user`);

@@ -7,6 +7,8 @@ import { root } from '../support/tree.ts';
 
 const resources = [
   'Automation',
+  'GitConnection',
+  'GitPermission',
   'KnowledgeFolder',
   'KnowledgeNote',
   'Organization',
@@ -51,7 +53,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   rotate: ['ApiKey', 'AutomationWebhookSecret', 'WebhookEndpointSecret'],
   revoke: ['ApiKey', 'AllApiKeys'],
   run: ['Automation'],
-  test: ['ProviderKey', 'WebhookEndpoint'],
+  test: ['GitConnection', 'ProviderKey', 'WebhookEndpoint'],
   redeliver: ['WebhookDelivery'],
   end: ['Maintenance'],
 };
@@ -109,7 +111,17 @@ it('uses one form of id for each name: the REST id in output, any form in input'
     ids(outputFields).filter((field) => !/: (?:String|\[String\])$/.test(field) && !globalOnly.test(field)),
   ).toEqual([]);
   // Ids of external objects, or values returned as received.
-  const foreignIds = ['channelId', 'clientId', 'clientMutationId', 'optionId', 'profileId', 'snapshotId', 'templateId'];
+  const foreignIds = [
+    'appId',
+    'channelId',
+    'clientId',
+    'clientMutationId',
+    'installationId',
+    'optionId',
+    'profileId',
+    'snapshotId',
+    'templateId',
+  ];
   const texts = ids(taken).filter((field) => !/: (?:ID|\[ID\])$/.test(field));
   expect(texts).toEqual(foreignIds.map((name) => `${name}: String`));
 });

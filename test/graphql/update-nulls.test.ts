@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { type GraphQLInputField, type GraphQLInputObjectType, isNonNullType } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { schema } from '../../src/api/graphql/schema/index.ts';
@@ -12,7 +13,7 @@ const test = useApp();
 
 interface Updated {
   /** Creates an object; returns its id as the input names it. */
-  readonly make: () => Promise<Record<string, unknown>>;
+  readonly make: (member: string) => Promise<Record<string, unknown>>;
   /** The payload field that contains the object; null: the payload itself has the values. */
   readonly payloadField: string | null;
   /** A value for each optional member. */
@@ -29,6 +30,9 @@ const scope = () => scopeOf(test.organizationId);
 let names = 0;
 const unique = (word: string) => `${word} ${names++}`;
 const folder = (name: string) => create('createKnowledgeFolder', 'knowledgeFolder', { scope: scope(), name });
+
+const privateKey = () =>
+  generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.export({ type: 'pkcs8', format: 'pem' });
 
 // Set by `make`: a folder that can contain others.
 const shared = { folderId: '' };
@@ -100,6 +104,8 @@ const updates: Record<string, Updated> = {
       defaultAgent: 'demo',
       defaultTag: 'usual',
       defaultModels: [{ agentId: 'demo', model: 'small' }],
+      branchTemplate: 'x/{short id}',
+      defaultRepositories: [],
       maxConcurrentSessions: 3,
       maxCycleAcuLimit: 4,
       maxSessionAcuLimit: 5,
@@ -142,6 +148,35 @@ const updates: Record<string, Updated> = {
     },
     payloadField: 'message',
     values: {},
+  },
+  updateGitConnection: {
+    make: async (member) => {
+      const kind = ['username', 'token'].includes(member)
+        ? { providerType: 'GIT_HTTPS', username: 'git', token: 'c4n4ry' }
+        : ['appId', 'installationId', 'privateKey'].includes(member)
+          ? { providerType: 'GITHUB_APP', appId: '1', privateKey: privateKey() }
+          : { providerType: 'GITEA_TOKEN', token: 'c4n4ry' };
+      const connection = { name: unique('Forge'), host: 'git.example', ...kind };
+      const gitConnectionId = await create('createGitConnection', 'gitConnection', connection);
+      // A change of the host or the kind needs the credential again.
+      return { gitConnectionId, ...(['host', 'providerType'].includes(member) ? { token: 'c4n4ry' } : {}) };
+    },
+    payloadField: 'gitConnection',
+    values: {
+      ...{ providerType: 'GITLAB_TOKEN', name: 'Changed', host: 'other.example', username: 'robot', token: 'c4n4ry-2' },
+      ...{ appId: '2', installationId: '3', privateKey: () => privateKey(), webhookSecret: 'c4n4ry-3' },
+    },
+    hidden: ['token', 'privateKey', 'webhookSecret'],
+  },
+  updateGitPermission: {
+    make: async () => {
+      const forge = { providerType: 'GITEA_TOKEN', name: unique('Forge'), host: 'git.example', token: 'c4n4ry' };
+      const gitConnectionId = await create('createGitConnection', 'gitConnection', forge);
+      const permission = { organizationId: test.organizationId, gitConnectionId, groupPrefix: 'acme' };
+      return { gitPermissionId: await create('createGitPermission', 'gitPermission', permission) };
+    },
+    payloadField: 'gitPermission',
+    values: { isReadOnly: true },
   },
   updateRole: {
     make: async () => ({ roleId: (await makeRole(test, 'ORGANIZATION', ['USE_SESSIONS'])).roleId }),
@@ -225,7 +260,7 @@ it('documents for each member the effect of null', () => {
 describe.each(rules)('%s: null for %s', (name, member, rule) => {
   it(`is ${rule}, and leaving it out keeps it`, async () => {
     const { make, payloadField, values, selections = {}, hidden = [] } = updates[name] as Updated;
-    const id = await make();
+    const id = await make(member);
     const isHidden = hidden.includes(member);
     const field = selections[member] ?? member;
     const selection = isHidden ? '' : field;
@@ -242,7 +277,7 @@ describe.each(rules)('%s: null for %s', (name, member, rule) => {
     expect(await read({})).toEqual(set);
     const nulled = await read({ [member]: null });
     if (rule === 'cleared') {
-      expect(nulled).toEqual({ value: null, userErrors: [] });
+      expect(nulled).toEqual({ value: isHidden ? undefined : null, userErrors: [] });
       return;
     }
     expect(nulled.userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', member] }]);

@@ -48,6 +48,12 @@ const resources: Record<string, Resource> = {
     member: 'name',
     values: ['Shared', 'Other'],
   },
+  GitConnection: {
+    field: 'gitConnection',
+    input: { providerType: 'GITEA_TOKEN', name: 'Forge', host: 'gitea.example', token: 'c4n4ry' },
+    member: 'name',
+    values: ['Shared', 'Other'],
+  },
   WebhookEndpoint: {
     field: 'webhookEndpoint',
     input: { url: 'https://receiver.example/hook', eventTypes: ['SESSION_MESSAGE'] },

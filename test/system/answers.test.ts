@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { findByEnvironment, signalProcess } from '../../src/agents/sandbox/local/process-identity.ts';
+import { findByEnvironment, signalProcess } from '../../src/agents/sandbox/process-identity.ts';
 import { suspendIdleSessions } from '../../src/domain/sessions/idle-sessions.ts';
 import { call, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';

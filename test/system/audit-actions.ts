@@ -11,6 +11,7 @@ import { call, makeUser } from '../rest/rest-app.ts';
 import { secretCanary } from '../support/leaks.ts';
 import { keyInput, roleInput } from '../support/principals.ts';
 import { type Actor, type AuditedAction, agentText } from './audit-actor.ts';
+import { credentialAuditedActions } from './credential-audit-actions.ts';
 
 const inOrganization = (organization: string) => `/v3/organizations/${organization}`;
 
@@ -79,13 +80,6 @@ async function makeWebhookEndpoint({ mutate }: Actor, organization: string): Pro
 async function testWebhookEndpoint({ mutate }: Actor, webhookEndpointId: string): Promise<string> {
   const sent = await mutate('testWebhookEndpoint', { webhookEndpointId }, 'webhookDelivery { webhookDeliveryId }');
   return sent.webhookDelivery.webhookDeliveryId;
-}
-
-/** Creates a key for a server that does not exist. */
-async function makeProviderKey(actor: Actor, organizationId: string): Promise<string> {
-  const values = { provider: 'COMPATIBLE', name: 'Team', key: `${secretCanary}-key`, baseUrl: 'http://127.0.0.1:1/v1' };
-  const input = { scope: { organizationId }, ...values };
-  return (await actor.mutate('createProviderKey', input, 'providerKey { providerKeyId }')).providerKey.providerKeyId;
 }
 
 /** Each action with the request that causes it; over the domain if no API has it. */
@@ -283,28 +277,7 @@ export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
     await actor.rest('DELETE', `${inOrganization(organization)}/secrets/${target}`);
     return { target, organization };
   },
-  async create_provider_key(actor, organization) {
-    return { target: await makeProviderKey(actor, organization), organization };
-  },
-  async update_provider_key(actor, organization) {
-    const target = await makeProviderKey(actor, organization);
-    await actor.mutate(
-      'updateProviderKey',
-      { providerKeyId: target, key: `${secretCanary}-other` },
-      'providerKey { id }',
-    );
-    return { target, organization };
-  },
-  async delete_provider_key(actor, organization) {
-    const target = await makeProviderKey(actor, organization);
-    await actor.mutate('deleteProviderKey', { providerKeyId: target }, 'deletedProviderKeyId');
-    return { target, organization };
-  },
-  async test_provider_key(actor, organization) {
-    const target = await makeProviderKey(actor, organization);
-    await actor.mutate('testProviderKey', { providerKeyId: target }, 'test { code }');
-    return { target, organization };
-  },
+  ...credentialAuditedActions,
   async create_knowledge(actor, organization) {
     return { target: await make(actor, organization, 'knowledge/notes', note, 'note_id'), organization };
   },

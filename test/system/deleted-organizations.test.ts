@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findByEnvironment } from '../../src/agents/sandbox/local/process-identity.ts';
+import { findByEnvironment } from '../../src/agents/sandbox/process-identity.ts';
 import { createDeletedOrganizations } from '../../src/jobs/deleted-organizations.ts';
 import { call, startApp, type TestApp } from '../support/app.ts';
 import { waitForSession, waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';

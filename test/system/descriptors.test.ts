@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { findByEnvironment } from '../../src/agents/sandbox/local/process-identity.ts';
+import { findByEnvironment } from '../../src/agents/sandbox/process-identity.ts';
 import { graphql } from '../support/app.ts';
 import { whyNoSandbox } from '../support/sandbox.ts';
 import { bootstrapToken, freePort, type Inherited, startServer, stdioWith } from '../support/server.ts';

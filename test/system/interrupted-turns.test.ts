@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { findByEnvironment } from '../../src/agents/sandbox/local/process-identity.ts';
+import { findByEnvironment } from '../../src/agents/sandbox/process-identity.ts';
 import { graphql } from '../support/app.ts';
 import { mutationDocument } from '../support/mutations.ts';
 import { writeProfiles } from '../support/profiles.ts';

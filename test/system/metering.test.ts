@@ -204,7 +204,6 @@ it('ignores usage from a worker that lost its session, and lets it stop nothing'
     const findBudget = async () => null;
     const hooks = {
       isWaiting: () => false,
-      hasBudget: () => false,
       findBudget,
       onReached: () => resolve('reached'),
       onLost: resolve,

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findByEnvironment } from '../../src/agents/sandbox/local/process-identity.ts';
+import { findByEnvironment } from '../../src/agents/sandbox/process-identity.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { scriptedCommand } from '../support/programs.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findByEnvironment, signalProcess } from '../../src/agents/sandbox/local/process-identity.ts';
+import { findByEnvironment, signalProcess } from '../../src/agents/sandbox/process-identity.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import {

@@ -18,8 +18,9 @@ it.each([
     await writeFile(config, JSON.stringify({ agents: [{ id: 'own', command: ['agent'] }] }));
     const env = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', ROLES: roles, AGENTS_CONFIG: config };
     const server = await startServer(env);
+    // The warning comes after the address.
+    await server.stop();
     const warnings = server.output().match(/share the network of their host: .{0,2}own/g) ?? [];
     expect(warnings).toHaveLength(isWarned ? 1 : 0);
-    await server.stop();
   },
 );

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findByEnvironment } from '../../src/agents/sandbox/local/process-identity.ts';
+import { findByEnvironment } from '../../src/agents/sandbox/process-identity.ts';
 import { suspendIdleSessions } from '../../src/domain/sessions/idle-sessions.ts';
 import { resumeSession, suspendSession } from '../../src/domain/sessions/suspend-session.ts';
 import { asAdministrator } from '../rest/rest-app.ts';

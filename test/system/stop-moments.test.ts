@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findByEnvironment } from '../../src/agents/sandbox/local/process-identity.ts';
+import { findByEnvironment } from '../../src/agents/sandbox/process-identity.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { scriptedProfile } from '../support/live.ts';
 import { runMutation } from '../support/people.ts';

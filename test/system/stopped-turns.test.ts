@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findByEnvironment } from '../../src/agents/sandbox/local/process-identity.ts';
+import { findByEnvironment } from '../../src/agents/sandbox/process-identity.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { endTurn, messageChunk, scriptedProfile } from '../support/live.ts';
 import { mutationDocument } from '../support/mutations.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findByEnvironment, signalProcess } from '../../src/agents/sandbox/local/process-identity.ts';
+import { findByEnvironment, signalProcess } from '../../src/agents/sandbox/process-identity.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { mutationDocument } from '../support/mutations.ts';
 import { writeProfiles } from '../support/profiles.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findByEnvironment } from '../../src/agents/sandbox/local/process-identity.ts';
+import { findByEnvironment } from '../../src/agents/sandbox/process-identity.ts';
 import { call, graphql } from '../support/app.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { bootstrapToken, freePort, type ServerProcess, startServer } from '../support/server.ts';

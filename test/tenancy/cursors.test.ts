@@ -63,8 +63,8 @@ function graphqlLists(): Operation[] {
 const isList = (operation: Operation & { parameters: readonly { name: string }[] }) =>
   ['first', 'after'].every((wanted) => operation.parameters.some(({ name }) => name === wanted));
 
-/** Lists of the strangers' own objects, which are empty. `Query.sessions` and `Enterprise.providerKeys` take the same cursors. */
-const ofOthers: ReadonlySet<string> = new Set(['Viewer.sessions', 'Viewer.providerKeys']);
+/** Lists of the strangers' own objects, which are empty. `Query.sessions` takes the same cursors. */
+const ofOthers: ReadonlySet<string> = new Set(['Viewer.sessions']);
 
 /** The names of an operation's text arguments that take cursors. */
 function cursorFields(operation: Operation): string[] {

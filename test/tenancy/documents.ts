@@ -80,14 +80,16 @@ export function leafSelection(type: GraphQLNamedType): string {
   if (!isCompositeType(type)) return '';
   const objects = objectsOf(type);
   if (objects.length === 1 && objects[0] === type) return `{ __typename ${names(leavesOf(objects[0]))} }`;
-  const shapes = new Map<string, Set<string>>();
-  for (const field of objects.flatMap(leavesOf)) {
-    shapes.set(field.name, (shapes.get(field.name) ?? new Set()).add(String(field.type)));
+  const counts = new Map<string, Map<string, number>>();
+  for (const { name, type: shape } of objects.flatMap(leavesOf)) {
+    const ofName = counts.get(name) ?? new Map<string, number>();
+    counts.set(name, ofName.set(String(shape), (ofName.get(String(shape)) ?? 0) + 1));
   }
+  const commonest = (name: string) => [...(counts.get(name) ?? [])].sort(([, a], [, b]) => b - a)[0]?.[0];
   const parts = objects.map((object) => {
-    const fields = leavesOf(object).map(({ name }) =>
-      // One selection cannot have the same response name with two types.
-      (shapes.get(name)?.size ?? 0) > 1 ? `${object.name}_${name}: ${name}` : name,
+    const fields = leavesOf(object).map(({ name, type: shape }) =>
+      // One selection cannot have the same response name with two types, nor more than 60 aliases.
+      String(shape) !== commonest(name) ? `${object.name}_${name}: ${name}` : name,
     );
     return `... on ${object.name} { ${fields.join(' ')} }`;
   });

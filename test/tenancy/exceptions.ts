@@ -16,8 +16,8 @@ const notLookedUp = [
   /^Query\.(?:playbook|knowledgeNote|knowledgeFolder|secret) \/ \d:by\.\w+\.(?:scope\.)?organizationId$/,
   // A key of a service user belongs to no user.
   /^ServiceUser\.apiKeys \/ \d:filter\.userId$/,
-  // No user of an organization has created a key of the enterprise.
-  /^Enterprise\.providerKeys \/ \d:filter\.createdByIds$/,
+  // No user of an organization has created a key or a git connection of the enterprise, or a git permission.
+  /^(?:Enterprise\.(?:providerKeys|gitConnections)|Organization\.gitPermissions) \/ \d:filter\.createdByIds$/,
   // Of these figures only the active users are read here, and a service user is none.
   /\.metrics \/ 1:serviceUserIds$/,
 ];
@@ -26,22 +26,25 @@ const notLookedUp = [
 const withoutFeature = [
   /^(?!GET).* .*\/idp-groups(?:\/|$)/,
   /^GET .*\/idp-groups\/\{idp_group_name\}$/,
-  /^GET .*\/git-providers\/connections\/\{connection_id\}\/repositories$/,
-  /^P.* .*\/git-providers\/permissions$/,
-  /\/git-providers\/permissions\/\{git_permission_id\}$/,
   /\/org-group-limits$/,
   /^(?!GET).*\/repositories\/indexing$/,
   /\/repositories\/\{path\}\/indexing(?:\/branches\/\{branch_name\})?$/,
   /\/pr-reviews$/,
 ];
 
-/** Returns true for an operation that never succeeds. */
-export const isWithoutFeature = (name: string): boolean => withoutFeature.some((route) => route.test(name));
+/** Operations that need a forge, or exactly one of several members; test/rest/v3-git-providers.test.ts has them. */
+const withForge = [
+  /^GET .*\/git-providers\/connections\/\{connection_id\}\/repositories$/,
+  /^P(?:OST|UT) .*\/git-providers\/permissions$/,
+];
+
+/** Returns true for an operation that never succeeds in the matrix. */
+export const isWithoutFeature = (name: string): boolean =>
+  [...withoutFeature, ...withForge].some((route) => route.test(name));
 
 /** Lists of missing features. */
 const alwaysEmpty = [
   /\/idp-(?:groups|users)$/,
-  /\/git-providers\//,
   /\/hypervisors$/,
   /\/guardrail-violations$/,
   /\/repositories(?:\/indexing)?$/,

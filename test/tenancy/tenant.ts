@@ -5,7 +5,7 @@ import { newId } from '../../src/domain/ids.ts';
 import { appendEntries, type NewEntry } from '../../src/domain/sessions/log.ts';
 import type { Transaction } from '../../src/store/store.ts';
 import type { TestApp } from '../support/app.ts';
-import { seedAutomations, seedKnowledge, seedProviderKey } from './tenant-resources.ts';
+import { seedAutomations, seedGitConnection, seedKnowledge, seedProviderKey } from './tenant-resources.ts';
 
 /** Writes rows of one tenant; all their texts contain its name. */
 export interface TenantSeeder {
@@ -32,7 +32,7 @@ export interface TenantSeeder {
   ): Promise<{ playbookId: string; automationId: string }>;
   /** A worker of the enterprise with the program of an agent. */
   agentProgram(): Promise<void>;
-  /** Knowledge and a playbook of the enterprise, and a provider key that the user created. */
+  /** Knowledge, a playbook and a provider key of the enterprise, and a provider key of the user. */
   ofEnterprise(userId: string): Promise<void>;
   auditEntry(organizationId: string | null, about: { userId?: string; sessionId?: string }): Promise<void>;
 }
@@ -142,6 +142,7 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
       const { automationId } = await seedAutomations(test, tx, owner);
       await seedProviderKey(test, tx, owner);
       await seedProviderKey(test, tx, { ...owner, organizationId: null, isOfUser: true });
+      await seedGitConnection(test, tx, owner);
       return { playbookId, automationId };
     },
     async agentProgram() {
@@ -167,7 +168,10 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
       });
     },
     async ofEnterprise(userId) {
-      await seedProviderKey(test, tx, { enterpriseId, organizationId: null, userId, canary });
+      const owner = { enterpriseId, organizationId: null, userId, canary };
+      await seedProviderKey(test, tx, owner);
+      await seedProviderKey(test, tx, { ...owner, isOfUser: true });
+      await seedGitConnection(test, tx, owner);
       await seedKnowledge(test, tx, { enterpriseId, organizationId: null, userId: null, canary });
     },
     async auditEntry(organizationId, { userId, sessionId }) {
@@ -250,6 +254,27 @@ async function insertSession(
   await tx.prisma.run.create({ data: { sessionId: id, homeWorkerId: canary('worker'), ...lastTurn } });
   await tx.prisma.sessionHead.create({ data: { sessionId: id } });
   await tx.prisma.sessionTag.create({ data: { organizationId, tag, createdAt, sessionId: id } });
+  await tx.prisma.sessionRepository.create({
+    data: {
+      sessionId: id,
+      position: 0,
+      repositoryId: newId(),
+      gitConnectionId: newId(),
+      host: canary('host'),
+      path: canary('path'),
+      requestedRef: canary('ref'),
+      baseRef: canary('base'),
+      baseCommit: canary('commit'),
+      branch: canary('branch'),
+      pullRequestNumber: 1,
+      directory: canary('directory'),
+      isReadOnly: false,
+      state: 'FAILED',
+      error: { message: canary('reason') },
+      createdAt,
+      updatedAt: createdAt,
+    },
+  });
   const expiresAt = new Date(createdAt.getTime() + 3_600_000);
   await tx.prisma.lease.create({ data: { sessionId: id, workerId: canary('worker'), generation: 0, expiresAt } });
   await tx.prisma.usage.create({
@@ -327,17 +352,32 @@ function entriesOf(
       data: { questionId: answered, optionId: '1' },
       ...owner,
     },
+    { kind: 'PERMISSION', data: { toolCallId: canary('call'), title: canary('tool'), decision: 'allowed' } },
+    { kind: 'USAGE', data: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } },
+    {
+      kind: 'REPOSITORY',
+      data: { repository: canary('repository'), state: 'READY', percent: 100, text: canary('progress') },
+    },
+    {
+      kind: 'PUSH',
+      data: {
+        repository: canary('repository'),
+        branch: canary('branch'),
+        old: canary('commit'),
+        new: canary('commit'),
+        subjects: [canary('subject')],
+      },
+    },
+    ...(['THOUGHT', 'NOTICE', 'LIMIT', 'PULL_REQUEST', 'STRUCTURED_OUTPUT', 'ATTACHMENT', 'ERROR'] as const).map(
+      toEntry,
+    ),
+    // A page has 20 entries, of every kind: the last two are of kinds that came before.
     {
       id: question.id,
       kind: 'QUESTION',
       body: canary('question'),
       data: { reason: question.reason, options: [{ id: '1', name: canary('option'), kind: null }] },
     },
-    { kind: 'PERMISSION', data: { toolCallId: canary('call'), title: canary('tool'), decision: 'allowed' } },
-    { kind: 'USAGE', data: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } },
     { kind: 'MESSAGE', messageType: 'agent_message', body: canary('message') },
-    ...(['THOUGHT', 'NOTICE', 'LIMIT', 'PULL_REQUEST', 'STRUCTURED_OUTPUT', 'ATTACHMENT', 'ERROR'] as const).map(
-      toEntry,
-    ),
   ];
 }

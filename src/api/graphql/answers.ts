@@ -1,7 +1,7 @@
 import { GraphQLError } from 'graphql';
 import { invalidKeyMessage } from '../../auth/authenticate.ts';
 import { DomainError, RateLimitedError, UnavailableError } from '../../common/errors.ts';
-import { maxJsonDepth, nestsDeeper } from '../../domain/json-depth.ts';
+import { maxJsonDepth, nestsDeeper } from '../../common/json-depth.ts';
 import { limitHeaders } from '../../domain/limits/limit-headers.ts';
 import { asRefusal } from '../../domain/unavailable.ts';
 import { jsonReply, type Reply } from '../../http/reply.ts';

@@ -11,6 +11,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql';
+import { hideKeys } from './quoted-keys.ts';
 
 /** Limits of a document, for every transport. */
 export const operationLimits = {
@@ -47,7 +48,7 @@ export function parseBounded(source: string, options?: ParseOptions): DocumentNo
   const extensions = { code: 'GRAPHQL_PARSE_FAILED' };
   if (failure instanceof GraphQLError) {
     const { message, source = null, positions = null } = failure;
-    throw new GraphQLError(message, { source, positions, extensions });
+    throw new GraphQLError(hideKeys(message), { source, positions, extensions });
   }
   // The parser recurses into each level of a value.
   if (failure instanceof RangeError)

@@ -2,7 +2,7 @@ import { GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Estimate } from './context.ts';
 import { parseBounded } from './document-limits.ts';
 import type { RequestErrorCode } from './error-codes.ts';
-import { weigh, withoutHint } from './operation-gate.ts';
+import { presentProblem, weigh } from './operation-gate.ts';
 import type { Plans } from './plans/plans.ts';
 import type { TrustedDocuments } from './trusted-documents.ts';
 import { findProblems } from './validate-document.ts';
@@ -27,7 +27,7 @@ export function createEstimate({ schema, plans, trusted, isIntrospectable }: Est
     const document = parseBounded(text);
     const [problem] = findProblems(schema, document, isIntrospectable);
     if (problem) {
-      const { message, extensions } = isIntrospectable ? problem : withoutHint(problem);
+      const { message, extensions } = presentProblem(problem, isIntrospectable);
       throw refused((extensions.code as RequestErrorCode | undefined) ?? 'GRAPHQL_VALIDATION_FAILED', message);
     }
     const plan = plans.of(document).find(operationName);

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { conditionSchema, conditionsSchema } from '../../domain/automations/model/conditions.ts';
 import { actionPrompts, definitionSchema, sessionOptions } from '../../domain/automations/model/definition.ts';
+import { connectionAccessSchema } from '../../domain/git-connections/connection-input.ts';
 import { idempotencyKeyLimits } from '../../domain/idempotency.ts';
 import { acuLimitSchema } from '../../domain/identity/organizations/acu-limits.ts';
 import { allowedTagsSchema } from '../../domain/identity/organizations/allowed-tags.ts';
@@ -9,6 +10,7 @@ import { enterpriseLimitSchema } from '../../domain/identity/organizations/enter
 import { inviteSchema } from '../../domain/identity/people/users.ts';
 import { noteFilterSchema } from '../../domain/library/knowledge/notes.ts';
 import { accessSchema, pricesSchema } from '../../domain/library/provider-keys/key-input.ts';
+import { sessionRepositorySchema } from '../../domain/repositories/session-repository-input.ts';
 import { answerTextSchema } from '../../domain/sessions/answer-question.ts';
 import { sessionSecretSchema } from '../../domain/sessions/create-session.ts';
 import { messageInputSchema } from '../../domain/sessions/messages.ts';
@@ -71,12 +73,14 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   ScheduleTriggerInput: automation('triggers'),
   SendMessageInput: { schema: messageInputSchema, names: { message: 'body' } },
   SendPresenceInput: { schema: presenceReportSchema },
+  SessionRepositoryInput: { schema: sessionRepositorySchema },
   SessionSecretInput: { schema: sessionSecretSchema },
   SetAcuLimitInput: { schema: acuLimitSchema },
   SetSessionOptionsInput: { schema: setOptionsSchema },
   SlackNotificationInput: automation('notifications', 'slack'),
   StartSessionActionInput: { schema: actionPrompts },
   TagSessionsInput: { schema: sessionTagsSchema },
+  TestGitConnectionInput: { schema: connectionAccessSchema },
   TestProviderKeyInput: { schema: accessSchema(true) },
   UpdateEnterpriseInput: { schema: enterpriseLimitSchema },
   UpdateQueuedMessageInput: { schema: messageInputSchema, names: { message: 'body' } },

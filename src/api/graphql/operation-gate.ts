@@ -2,7 +2,7 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
-  GraphQLError,
+  type GraphQLError,
   type GraphQLSchema,
   getOperationAST,
   OperationTypeNode,
@@ -19,6 +19,7 @@ import { findExceededItemLimit } from './page-budget.ts';
 import type { OperationPlan } from './plans/plan.ts';
 import type { Plans } from './plans/plans.ts';
 import { isIterable } from './prepare-operation.ts';
+import { hideKeys, withMessage } from './quoted-keys.ts';
 import { documentOf, type TrustedDocuments } from './trusted-documents.ts';
 import { ownRules } from './validate-document.ts';
 
@@ -59,9 +60,8 @@ export function operationGate({ trusted, plans, isIntrospectable, maskError }: G
         return;
       }
       for (const rule of ownRules(isIntrospectable)) addValidationRule(rule);
-      if (isIntrospectable) return;
-      // "Did you mean …" would reveal the schema piece by piece.
-      return ({ result, setResult: setErrors }) => setErrors((result as GraphQLError[]).map(withoutHint));
+      return ({ result, setResult: setErrors }) =>
+        setErrors((result as GraphQLError[]).map((each) => presentProblem(each, isIntrospectable)));
     },
     async onExecute({ args, executeFn, setExecuteFn, setResultAndStopExecution }) {
       const context = args.contextValue as unknown as GraphqlContext;
@@ -108,12 +108,13 @@ function namesIn(url: string): Record<string, string> {
   return names;
 }
 
-/** Removes GraphQL's suggestions of other names from an error: they would reveal the schema piece by piece. */
-export function withoutHint(error: GraphQLError): GraphQLError {
-  const { nodes, source, positions, path, originalError, extensions } = error;
-  const location = { nodes: nodes ?? null, source: source ?? null, positions: positions ?? null, path: path ?? null };
-  const message = error.message.replace(/ Did you mean .*\?$/s, '');
-  return new GraphQLError(message, { ...location, originalError: originalError ?? null, extensions });
+/**
+ * Presents an error of GraphQL's own rules without texts that could be keys. Without introspection it also loses the
+ * suggestions of other names ("Did you mean …"): they would reveal the schema piece by piece.
+ */
+export function presentProblem(error: GraphQLError, isIntrospectable: boolean): GraphQLError {
+  const message = isIntrospectable ? error.message : error.message.replace(/ Did you mean .*\?$/s, '');
+  return withMessage(error, hideKeys(message));
 }
 
 function withCost<T extends ExecutionResult>(result: T, cost: number): T {

@@ -1,4 +1,4 @@
-import { nestsDeeper, withoutDepth } from '../../domain/json-depth.ts';
+import { nestsDeeper, withoutDepth } from '../../common/json-depth.ts';
 
 /** Translates between the client's and the server's ids of one socket's operations. */
 export interface OperationIds {

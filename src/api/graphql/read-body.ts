@@ -1,4 +1,4 @@
-import { maxJsonDepth, nestsDeeper } from '../../domain/json-depth.ts';
+import { maxJsonDepth, nestsDeeper } from '../../common/json-depth.ts';
 import { IncompleteBodyError, type RequestView } from '../../http/request-view.ts';
 
 /** The maximum size of an operation's body. */

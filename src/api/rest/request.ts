@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi';
-import { maxJsonDepth, nestsDeeper } from '../../domain/json-depth.ts';
+import { maxJsonDepth, nestsDeeper } from '../../common/json-depth.ts';
 import { IncompleteBodyError, incompleteBodyMessage, type RequestView } from '../../http/request-view.ts';
 import { invalidRequest, RequestError, type WireIssue } from './refusal.ts';
 

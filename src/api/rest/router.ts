@@ -30,6 +30,7 @@ import { serveAutomationRuns } from './v3/automation-runs.ts';
 import { serveAutomations } from './v3/automations.ts';
 import { serveConsumption } from './v3/consumption.ts';
 import { dialect as v3 } from './v3/dialect.ts';
+import { serveGitConnections, serveGitPermissions } from './v3/git-providers.ts';
 import { serveInsights } from './v3/insights.ts';
 import { serveIpAccessList } from './v3/ip-access-list.ts';
 import { serveKnowledge } from './v3/knowledge.ts';
@@ -138,6 +139,8 @@ function openV3(services: Services, watches: Watches, streams: EventStreams): Ve
   serveAuditLogs(api);
   serveConsumption(api);
   serveMetrics(api);
+  serveGitConnections(api);
+  serveGitPermissions(api);
   serveWithoutFeature(api);
   return api;
 }

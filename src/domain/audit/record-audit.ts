@@ -93,6 +93,22 @@ export const auditActions = {
   },
   'delete_provider_key': { target: 'providerKey', meaning: 'A provider key was deleted, and its value erased.' },
   'test_provider_key': { target: 'providerKey', meaning: 'A stored provider key was tested.' },
+  'create_git_connection': { target: 'gitConnection', meaning: 'A git connection was created.' },
+  'update_git_connection': {
+    target: 'gitConnection',
+    meaning: 'A git connection was changed. `changed` in the data names the changed fields.',
+  },
+  'delete_git_connection': {
+    target: 'gitConnection',
+    meaning: 'A git connection was deleted with its permissions, and its credential erased.',
+  },
+  'test_git_connection': { target: 'gitConnection', meaning: 'A stored git connection was tested.' },
+  'create_git_permission': {
+    target: 'gitPermission',
+    meaning: 'A permission of an organization to use repositories of a git connection was created.',
+  },
+  'update_git_permission': { target: 'gitPermission', meaning: 'A git permission was changed.' },
+  'delete_git_permission': { target: 'gitPermission', meaning: 'A git permission was deleted.' },
   'create_knowledge': { target: 'note', meaning: 'A knowledge note was created.' },
   'edit_knowledge': {
     target: 'note',

@@ -12,7 +12,7 @@ export interface LimitSizes {
   readonly login: number;
   /** Deliveries to the incoming webhook of one automation. */
   readonly webhook: number;
-  /** Requests to model providers on behalf of one user, service user or key: tests of keys, and lists of models. */
+  /** Requests to model providers and to forges on behalf of one user, service user or key: tests, and live lists. */
   readonly provider: number;
 }
 

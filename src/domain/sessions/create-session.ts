@@ -10,6 +10,7 @@ import { tagsOfNewSession } from '../identity/organizations/allowed-tags.ts';
 import { chooseOrganization, type OrganizationRecord } from '../identity/organizations/use-organization.ts';
 import { newId } from '../ids.ts';
 import { maxTitleLength, parseInput, text } from '../input.ts';
+import { maxRepositories, sessionRepositoriesSchema } from '../repositories/session-repository-input.ts';
 import { isEnvironmentName } from '../secret-names.ts';
 import { schemaProblem } from '../structured-output-schema.ts';
 import { maxAcuLimitSchema, sessionAcuLimit } from './acu-limit.ts';
@@ -22,6 +23,8 @@ import { appendEntries } from './log.ts';
 import { checkChoices, optionChoicesSchema } from './options/check-choices.ts';
 import { withChoices } from './options/stored-options.ts';
 import { resolveReferences } from './references.ts';
+import { type ChosenRepository, chooseRepositories } from './repositories/choose-repositories.ts';
+import { insertRepositories, planDirectories, repositoryNames } from './repositories/write-repositories.ts';
 import { type SessionOrigin, type SessionRecord, sessionOrigins } from './session.ts';
 
 /** Maximum length of a prompt or message, in characters. It fits, as JSON, in a body of 1 MiB. */
@@ -75,6 +78,12 @@ export const sessionSchema = z.object({
   createAsUserId: z.string().nullish(),
   isUnlisted: z.boolean().nullish(),
   options: optionChoicesSchema.nullish(),
+  repositories: sessionRepositoriesSchema.nullish(),
+  /** Names of repositories, which are only text in an enterprise without a git connection. */
+  repos: z
+    .array(text('repos', { min: 1, max: 1_000 }), { error: '"repos" must be a list.' })
+    .max(maxRepositories, `"repos" must have at most ${maxRepositories} items.`)
+    .nullish(),
 });
 
 /** The input of a new session; null and omitted mean the same. Ids in any form. */
@@ -122,7 +131,8 @@ export async function createSession(
     // Checked only here: a repeated call returns the session that was created under its key, even if the limit or the
     // references have changed since.
     const { origin, parent } = options;
-    await writeSession(context, tx, organization, { id, input, owner, origin, parent, automationId: null });
+    const tokensIn = input.prompt;
+    await writeSession(context, tx, organization, { id, input, owner, origin, parent, automationId: null, tokensIn });
     return { sessionId: id, isNew: true };
   });
   return { session: await readOwnSession(context, sessionId), isNew };
@@ -142,7 +152,9 @@ export async function insertSession(
   const input = parseInput(sessionSchema, raw);
   const id = newId();
   const owner = ownerOf(context.viewer);
-  await writeSession(context, tx, organization, { id, input, owner, origin: 'automation', automationId });
+  // The caller has read the tokens of the prompt, which may also have text of an event's sender.
+  const whole = { id, input, owner, origin: 'automation', automationId, tokensIn: null } as const;
+  await writeSession(context, tx, organization, whole);
   return id;
 }
 
@@ -153,13 +165,15 @@ interface SessionToWrite {
   readonly origin: SessionOrigin;
   readonly parent?: ParentRun | undefined;
   readonly automationId: string | null;
+  /** Text whose tokens name repositories; null: none do. */
+  readonly tokensIn: string | null;
 }
 
 async function writeSession(
   context: Context,
   tx: Transaction,
   organization: OrganizationRecord,
-  { id, input, owner, origin, parent, automationId }: SessionToWrite,
+  { id, input, owner, origin, parent, automationId, tokensIn }: SessionToWrite,
 ): Promise<void> {
   const organizationId = organization.id;
   const references = await resolveReferences(context, tx, organizationId, input);
@@ -172,8 +186,24 @@ async function writeSession(
   const prompt = await attach(context, tx, { id, organizationId }, named);
   const tags = await tagsOfNewSession(tx, organizationId, input.tags);
   const parentId = parent?.sessionId ?? null;
+  const { repositories: wanted = null, repos: names = null } = input;
+  const sources = { named: wanted, names, prompt: tokensIn, parentId };
+  const repositories = await chooseRepositories(context, tx, organization, sources);
+  planDirectories(repositories);
   const whole = { ...references, prompt, agent, maxAcuLimit, tags };
-  await insertRows(context, tx, { id, organizationId, input: whole, owner, origin, parentId, automationId });
+  const branchTemplate = organization.branchTemplate;
+  const rows = {
+    id,
+    organizationId,
+    input: whole,
+    owner,
+    origin,
+    parentId,
+    automationId,
+    repositories,
+    branchTemplate,
+  };
+  await insertRows(context, tx, rows);
   await audit(context, tx, 'create_session', {
     organizationId,
     sessionId: id,
@@ -206,23 +236,30 @@ export function titleFromPrompt(prompt: string): string {
 async function insertRows(
   context: Context,
   tx: Transaction,
-  session: Omit<SessionToWrite, 'parent'> & { readonly organizationId: string; readonly parentId: string | null },
+  session: Omit<SessionToWrite, 'parent' | 'tokensIn'> & {
+    readonly organizationId: string;
+    readonly parentId: string | null;
+    readonly repositories: readonly ChosenRepository[];
+    readonly branchTemplate: string | null;
+  },
 ): Promise<void> {
-  const { id, organizationId, input, owner, origin, parentId, automationId } = session;
+  const { id, organizationId, input, owner, origin, parentId, automationId, repositories, branchTemplate } = session;
   const now = context.now();
   const json = (value: unknown) => (value == null ? {} : { value: JSON.parse(JSON.stringify(value)) });
   const schema = json(input.structuredOutputSchema);
   const tags = input.tags ?? [];
+  const title = input.title || titleFromPrompt(input.prompt);
   await tx.prisma.session.create({
     data: {
       id,
       organizationId,
-      title: input.title || titleFromPrompt(input.prompt),
+      title,
       isTitleDerived: !input.title,
       status: 'new',
       isUnlisted: input.isUnlisted ?? false,
       origin,
       tags: [...tags],
+      ...(repositories.length > 0 ? { repositoryNames: repositoryNames(repositories) } : {}),
       prompt: input.prompt,
       snapshotId: input.snapshotId ?? null,
       playbookId: input.playbookId ?? null,
@@ -247,6 +284,7 @@ async function insertRows(
       data: tags.map((tag) => ({ organizationId, tag, createdAt: now, sessionId: id })),
     });
   }
+  await insertRepositories(tx, repositories, { id, title, branchTemplate, now });
   const secrets = new Map((input.sessionSecrets ?? []).map((secret) => [secret.key, secret]));
   if (secrets.size > 0) {
     await tx.prisma.sessionSecret.createMany({

@@ -17,6 +17,8 @@ export const eventKinds = [
   'NOTICE',
   'USAGE',
   'LIMIT',
+  'REPOSITORY',
+  'PUSH',
   'PULL_REQUEST',
   'STRUCTURED_OUTPUT',
   'ATTACHMENT',

@@ -127,7 +127,7 @@ function visit(
     throw invalidInput([{ path, message }]);
   }
   found.isUnlisted ||= conditions.isUnlisted !== undefined;
-  const issues = filterIssues(conditions, ['search', 'tags', 'allTags', 'userEmail'], path);
+  const issues = filterIssues(conditions, ['search', 'tags', 'allTags', 'repositories', 'userEmail'], path);
   if (issues.length > 0) throw invalidInput(issues);
   for (const [step, inner] of filtersWithin(filter)) visit(inner, [...path, ...step], depth + 1, found);
 }

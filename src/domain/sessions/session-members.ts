@@ -39,6 +39,8 @@ const hasTag = (tags: readonly string[], bind: Bind): string =>
   `exists (select 1 from session_tag t where t.organization_id = s.organization_id and t.tag = any(${bind(tags)}::text[])
               and t.created_at = s.created_at and t.session_id = s.id)`;
 
+const inLowerCase = (names: readonly string[]): string[] => names.map((name) => name.toLowerCase());
+
 const member = <T>(of: Member<T>): Member<T> => of;
 
 /**
@@ -72,6 +74,14 @@ export const sessionMembers = {
       ...(tags.length > 1 ? [`s.tags @> ${bind(tags)}::text[]`] : []),
     ],
     matches: (tags, session) => tags.every((tag) => session.tags.includes(tag)),
+  }),
+  /** Sessions with any of these repositories: owner/name or host/owner/name, case-insensitive. */
+  repositories: member<readonly string[]>({
+    // The first condition is the index's.
+    sql: (names, bind) => [
+      `(s.repository_names <> '{}' and s.repository_names && ${bind(inLowerCase(names))}::text[])`,
+    ],
+    matches: (names, { repositoryNames }) => inLowerCase(names).some((name) => repositoryNames.includes(name)),
   }),
   isArchived: member<boolean>({
     sql: (value, bind) => [`s.is_archived = ${bind(value)}::boolean`],

@@ -16,6 +16,8 @@ export interface ChildInput {
   readonly playbookId?: string | undefined;
   readonly agent?: string | undefined;
   readonly maxAcuLimit?: number | undefined;
+  /** Omitted: those that the prompt names, or else the parent's. */
+  readonly repositories?: readonly { readonly repository: string }[] | undefined;
 }
 
 const parentFields = [
@@ -69,7 +71,9 @@ export async function startChild(
     viewer: { value: viewer, enumerable: true },
     address: { value: null, enumerable: true },
   });
-  const made = { ...input, agent, isUnlisted, secretIds, knowledgeIds };
+  const { repositories, ...rest } = input;
+  const named = repositories === undefined ? {} : { repositories: [...repositories] };
+  const made = { ...rest, ...named, agent, isUnlisted, secretIds, knowledgeIds };
   const call = canonicalJson([parent.sessionId, row.turn, earlier, made]);
   const idempotencyKey = context.keyring.hashToken(`child:${call}`);
   const { session } = await createSession(asOwner, made, {

@@ -4,6 +4,7 @@ import {
   type ObservedOption,
 } from '../../../domain/sessions/options/observations.ts';
 import { type SessionOption, toSessionOptions } from '../../../domain/sessions/options/stored-options.ts';
+import { modelIdRule } from '../../../providers/model-id.ts';
 import { builder } from '../builder.ts';
 import { Agent } from './agents.ts';
 import { Session } from './sessions.ts';
@@ -101,6 +102,9 @@ export const AgentOptionInput = builder.inputType('AgentOptionInput', {
   description: 'Value for an option of an agent.',
   fields: (t) => ({
     optionId: t.string({ required: true, description: 'Id of the option, 1 to 200 characters.' }),
-    value: t.string({ required: true, description: 'Value for the option, at most 200 characters.' }),
+    value: t.string({
+      required: true,
+      description: `Value for the option, at most 200 characters, without control characters. A model that the agent does not offer has only ${modelIdRule}.`,
+    }),
   }),
 });

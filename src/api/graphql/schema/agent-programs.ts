@@ -51,7 +51,7 @@ const AgentProgramHost = builder.objectRef<HostProgram>('AgentProgramHost').impl
     path: t.exposeString('path', { nullable: true, description: 'Path of the program; null if there is none.' }),
     progress: t.exposeString('progress', {
       nullable: true,
-      description: 'Progress of a running installation, for users; null if none is running.',
+      description: 'Progress of a running installation or check, for users; null if none is running.',
     }),
     progressPercent: t.exposeInt('progressPercent', {
       nullable: true,
@@ -114,8 +114,9 @@ const AgentProgram = builder.objectRef<AgentProgramRecord>('AgentProgram').imple
     }),
     progress: t.string({
       nullable: true,
-      description: 'Progress of a running installation, for users; null if none is running.',
-      resolve: ({ hosts }) => slowest(hosts)?.progress ?? null,
+      description: 'Progress of a running installation or check, for users; null if none is running.',
+      resolve: ({ hosts }) =>
+        slowest(hosts)?.progress ?? hosts.find(({ progress }) => progress !== null)?.progress ?? null,
     }),
     progressPercent: t.int({
       nullable: true,

@@ -43,8 +43,7 @@ export const SessionStatusDetailEnum = defineEnum<SessionStatusDetail>(
     inactivity: 'The session was suspended because it waited for the user for too long.',
     'user_request': 'The session was suspended at the request of a user.',
     'usage_limit_exceeded': 'The session was suspended because it reached its own limit of ACUs.',
-    'out_of_credits':
-      'No credits are left. The service does not set this value, which exists for compatibility with REST v3.',
+    'out_of_credits': 'The session was suspended because the provider key that it uses reached its monthly budget.',
     'out_of_quota': 'The session was suspended because the enterprise reached its limit of ACUs for the cycle.',
     'no_quota_allocation': 'The session was suspended because its organization has a limit of 0 ACUs for each cycle.',
     'payment_declined':
@@ -107,6 +106,8 @@ export const SessionEventKindEnum = defineEnum<EventKind>(
     NOTICE: 'A note from the service or from the agent.',
     USAGE: 'A report of the tokens that were used and of their cost.',
     LIMIT: 'A limit was reached, for which the session was suspended.',
+    REPOSITORY: 'A step of the preparation of a repository of the session.',
+    PUSH: 'The agent pushed commits to a branch of a repository.',
     PULL_REQUEST: 'A pull request was created, or its state changed.',
     STRUCTURED_OUTPUT: 'The agent set the structured output of the session.',
     ATTACHMENT: 'The agent attached a file for the user.',

@@ -127,6 +127,17 @@ export const usageSource = storedEnum('UsageSource', 'The source of a report of 
   update: 'The agent reported the usage while it worked.',
 });
 
+export const repositoryState = storedEnum(
+  'SessionRepositoryState',
+  'The state of a repository that a session works on.',
+  {
+    PENDING: 'The service has not cloned the repository yet.',
+    CLONING: 'The service fetches and clones the repository.',
+    READY: 'The clone is in the workspace of the session.',
+    FAILED: 'The repository could not be cloned. The next message to the session tries again.',
+  },
+);
+
 export const agentFailure = storedEnum('AgentFailure', 'The kind of failure that ended or interrupted a turn.', {
   'agent_failed': 'The process of the agent ended or violated the protocol.',
   'agent_not_found': 'The worker does not have the agent profile, or lacks the program that the profile starts.',
@@ -139,5 +150,6 @@ export const agentFailure = storedEnum('AgentFailure', 'The kind of failure that
   'provider_account_empty': 'The account of the key has no credit left.',
   'provider_not_reachable': 'The base URL of the key leads to no model provider, or to no server.',
   'provider_price_unknown': 'The key has a budget, and the price of the model is not known.',
+  'repository_unavailable': 'A repository of the session could not be cloned.',
   internal: 'The service could not run the agent. The log of the worker has the reason.',
 });

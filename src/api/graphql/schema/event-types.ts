@@ -14,6 +14,8 @@ const typeOfKind = {
   NOTICE: 'NoticeEvent',
   USAGE: 'UsageEvent',
   LIMIT: 'LimitEvent',
+  REPOSITORY: 'RepositoryEvent',
+  PUSH: 'PushEvent',
   PULL_REQUEST: 'PullRequestEvent',
   STRUCTURED_OUTPUT: 'StructuredOutputEvent',
   ATTACHMENT: 'AttachmentEvent',

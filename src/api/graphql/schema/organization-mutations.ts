@@ -2,6 +2,7 @@ import { deleteOrganization, updateOrganization } from '../../../domain/identity
 import { createOrganization } from '../../../domain/identity/organizations/organizations.ts';
 import { findOrganization } from '../../../domain/identity/organizations/use-organization.ts';
 import { globalId } from '../../../domain/ids.ts';
+import { modelIdRule } from '../../../providers/model-id.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { readAgentId } from './agents.ts';
@@ -36,7 +37,7 @@ const DefaultModelInput = builder.inputType('DefaultModelInput', {
     }),
     model: t.string({
       required: true,
-      description: 'Model in the form of `models` of the agent or of its option `model`, 1 to 200 characters.',
+      description: `Model in the form of \`models\` of the agent or of its option \`model\`, 1 to 200 characters: ${modelIdRule}.`,
     }),
   }),
 });
@@ -45,7 +46,7 @@ const organizationIdDescription = 'Global ID or REST id of the organization (`or
 
 addMutation('updateOrganization', {
   description:
-    'Updates an organization. The name, the agent and the models require MANAGE_ORGANIZATIONS, the limits MANAGE_ORGANIZATIONS or MANAGE_BILLING, and the default tag MANAGE_ENTERPRISE_SETTINGS. A running session stops when a limit of ACUs leaves none for it; `maxConcurrentSessions` stops no session.',
+    'Updates an organization. The name, the agent, the models, the branch template and the repositories require MANAGE_ORGANIZATIONS, the limits MANAGE_ORGANIZATIONS or MANAGE_BILLING, and the default tag MANAGE_ENTERPRISE_SETTINGS. A running session stops when a limit of ACUs leaves none for it; `maxConcurrentSessions` stops no session.',
   needs: [['updateOrganization', 'manageAcuLimits']],
   input: (t) => ({
     organizationId: t.id({ required: true, description: organizationIdDescription }),
@@ -69,6 +70,14 @@ addMutation('updateOrganization', {
       description:
         'Models of sessions that choose none, at most one for each agent. They replace all earlier ones; an empty list removes them. Must not be null.',
     }),
+    branchTemplate: t.string({
+      description:
+        'Template of the branches of sessions, 1 to 200 characters, with the placeholders `{slug}` (from the title) and `{short id}`, which is required; null for the default `switchyard/{slug}-{short id}`.',
+    }),
+    defaultRepositories: t.stringList({
+      description:
+        'Repositories of sessions that name none, at most 20: `owner/name`, `host/owner/name`, URLs or ids. They replace all earlier ones; an empty list removes them. Must not be null.',
+    }),
     defaultTag: t.string({
       description:
         'Tag for sessions that are created without tags. Must be an allowed tag of the organization, of 1 to 200 characters. Null clears the default tag.',
@@ -81,10 +90,11 @@ addMutation('updateOrganization', {
     },
   },
   act: async (input, { domain }) => {
-    const { defaultModels, ...rest } = input;
-    refuseNulls(input, ['defaultModels']);
+    const { defaultModels, defaultRepositories, ...rest } = input;
+    refuseNulls(input, ['defaultModels', 'defaultRepositories']);
     const models = defaultModels?.map(({ agentId, model }) => ({ agentId: readAgentId(agentId), model }));
-    const change = { ...rest, ...(models && { defaultModels: models }) };
+    const repositories = defaultRepositories && { defaultRepositories };
+    const change = { ...rest, ...repositories, ...(models && { defaultModels: models }) };
     const organization = await updateOrganization(domain, input.organizationId, change);
     // Callers that may not see the organization may still change its default tag.
     const isForAll = input.defaultTag !== undefined;

@@ -17,6 +17,7 @@ import { addMutation, type InputFields } from './add-mutation.ts';
 import { refuseNulls } from './payloads.ts';
 import { ModelProviderEnum, ProviderFailureCodeEnum } from './provider-key-enums.ts';
 import { ProviderKey } from './provider-keys.ts';
+import { readScope, scopeMembers } from './scope-input.ts';
 
 const descriptions = {
   id: 'Global ID of the provider key, or its id such as `provider-key-…`.',
@@ -33,8 +34,7 @@ const ProviderKeyScopeInput = builder.inputType('ProviderKeyScopeInput', {
   isOneOf: true,
   description: 'Owner of a provider key. Exactly one of the members must be set.',
   fields: (t) => ({
-    organizationId: t.id({ description: 'Global ID or REST id of the organization (`org-…`).' }),
-    enterprise: t.boolean({ description: 'Selects the enterprise itself. Must be true.' }),
+    ...scopeMembers(t),
     viewer: t.boolean({ description: 'Selects the user that the caller is. Must be true.' }),
   }),
 });
@@ -59,14 +59,11 @@ const commonFields = (t: InputFields) => ({
   prices: t.field({ type: ProviderKeyPricesInput, description: `${descriptions.prices} Null for the known prices.` }),
 });
 
-function readOwner({ organizationId, enterprise }: typeof ProviderKeyScopeInput.$inferInput): KeyOwnerInput {
-  if (organizationId != null) return { organizationId };
-  return enterprise == null ? 'viewer' : 'enterprise';
-}
-
-function requireTrue({ enterprise, viewer }: typeof ProviderKeyScopeInput.$inferInput): void {
-  const name = enterprise === false ? 'enterprise' : 'viewer';
-  if (enterprise === false || viewer === false) throw refuse(['scope', name], `"${name}" must be true.`);
+// INVALID_INPUT unless `enterprise` and `viewer` are true where they are given.
+function readOwner({ viewer, ...scope }: typeof ProviderKeyScopeInput.$inferInput): KeyOwnerInput {
+  if (viewer == null) return readScope(scope);
+  if (viewer) return 'viewer';
+  throw refuse(['scope', 'viewer'], '"viewer" must be true.');
 }
 
 /** The payload of createProviderKey. */
@@ -84,10 +81,9 @@ export const CreateProviderKeyPayload = addMutation('createProviderKey', {
   }),
   takes: 'idempotencyKey',
   payload: { providerKey: ProviderKey },
-  act: async ({ scope, ...values }, { domain }, options) => {
-    requireTrue(scope);
-    return { providerKey: await createProviderKey(domain, values, readOwner(scope), options) };
-  },
+  act: async ({ scope, ...values }, { domain }, options) => ({
+    providerKey: await createProviderKey(domain, values, readOwner(scope), options),
+  }),
 });
 
 addMutation('updateProviderKey', {
@@ -149,7 +145,8 @@ const ProviderKeyTest = builder.objectRef<KeyCheck>('ProviderKeyTest').implement
     }),
     modelCount: t.exposeInt('modelCount', {
       nullable: true,
-      description: 'Number of models that the provider offers for the key; null if the provider does not tell.',
+      description:
+        'Number of models that the provider offers for the key, at most 1,000; null if the provider does not tell.',
     }),
     tookMs: t.exposeInt('tookMs', { description: 'Duration of the test in milliseconds.' }),
   }),

@@ -1,7 +1,7 @@
 import { sessionStatusDetails } from '../../../domain/sessions/status.ts';
 import { readerOf } from './define-enum.ts';
 import { SessionStatusDetailEnum } from './enums.ts';
-import { agentFailure, pullRequestState } from './event-enums.ts';
+import { agentFailure, pullRequestState, repositoryState } from './event-enums.ts';
 import { dataOf, draftIdField, eventType, intOf, numberOf, textOf } from './events.ts';
 import { PullRequestType } from './pull-requests.ts';
 
@@ -14,6 +14,15 @@ const body = (t: FieldBuilder) =>
   t.string({
     description: 'Text of the entry for people to read; empty if there is none.',
     resolve: (entry) => entry.body ?? '',
+  });
+
+const textsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+
+const repository = (t: FieldBuilder) =>
+  t.string({
+    description: 'Host and path of the repository, such as "github.com/acme/site".',
+    resolve: (entry) => textOf(dataOf(entry).repository) ?? '',
   });
 
 const failureFields = (t: FieldBuilder) => ({
@@ -83,6 +92,46 @@ eventType('LimitEvent', 'Limit that was reached, which suspended the session.', 
     nullable: true,
     description: 'Number of ACUs that were used when the limit was reached.',
     resolve: (entry) => numberOf(dataOf(entry).acusUsed),
+  }),
+}));
+
+eventType('RepositoryEvent', 'Step of the preparation of a repository for the session.', (t) => ({
+  repository: repository(t),
+  repositoryState: t.field({
+    type: repositoryState.type,
+    description: 'State of the repository at the time of the entry.',
+    resolve: (entry) => repositoryState.read(dataOf(entry).state) ?? 'PENDING',
+  }),
+  percent: t.int({
+    nullable: true,
+    description: 'Progress of the current step in percent, from 0 to 100; null if git reports none.',
+    resolve: (entry) => intOf(dataOf(entry).percent),
+  }),
+  body: t.string({
+    description: 'Progress line of git, or the reason of a failure; empty if there is none.',
+    resolve: (entry) => textOf(dataOf(entry).text) ?? entry.body ?? '',
+  }),
+}));
+
+eventType('PushEvent', 'Push of commits by the agent to a branch of a repository.', (t) => ({
+  repository: repository(t),
+  branch: t.string({
+    description: 'Name of the branch, without "refs/heads/".',
+    resolve: (entry) => textOf(dataOf(entry).branch) ?? '',
+  }),
+  oldCommit: t.string({
+    nullable: true,
+    description: 'Commit of the branch before the push; null if the push created the branch.',
+    resolve: (entry) => textOf(dataOf(entry).old),
+  }),
+  newCommit: t.string({
+    nullable: true,
+    description: 'Commit of the branch after the push.',
+    resolve: (entry) => textOf(dataOf(entry).new),
+  }),
+  subjects: t.stringList({
+    description: 'First lines of the messages of the pushed commits, newest first. The list may be shortened.',
+    resolve: (entry) => textsOf(dataOf(entry).subjects),
   }),
 }));
 

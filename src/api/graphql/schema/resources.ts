@@ -10,6 +10,10 @@ import { findAuditEntries } from '../../../domain/audit/audit-log.ts';
 import { findAutomations, findRuns } from '../../../domain/automations/model/automations.ts';
 import { definitionSchema } from '../../../domain/automations/model/definition.ts';
 import type { ChangedKind } from '../../../domain/changes/change-source.ts';
+import { gitPermissionSchema } from '../../../domain/git-connections/change-git-permissions.ts';
+import { gitConnectionSchema } from '../../../domain/git-connections/connection-input.ts';
+import { findGitConnections } from '../../../domain/git-connections/git-connections.ts';
+import { findGitPermissions } from '../../../domain/git-connections/git-permissions.ts';
 import { apiKeySchema } from '../../../domain/identity/keys/api-keys.ts';
 import { findServiceKeys } from '../../../domain/identity/keys/find-service-keys.ts';
 import { findApiKeys } from '../../../domain/identity/keys/key-record.ts';
@@ -33,6 +37,7 @@ import { changePlaybooks, playbookSchema } from '../../../domain/library/playboo
 import { findPlaybooks } from '../../../domain/library/playbooks/playbooks.ts';
 import { providerKeySchema } from '../../../domain/library/provider-keys/key-input.ts';
 import { findProviderKeys } from '../../../domain/library/provider-keys/provider-keys.ts';
+import { findRepositories } from '../../../domain/library/repositories/repositories.ts';
 import { secretChangeSchema } from '../../../domain/library/secrets/change-secrets.ts';
 import { findSecrets } from '../../../domain/library/secrets/secrets.ts';
 import { sessionSchema } from '../../../domain/sessions/create-session.ts';
@@ -51,6 +56,10 @@ import { CreateAutomationPayload } from './automation-mutations.ts';
 import { AutomationRunType } from './automation-runs.ts';
 import { Automation, AutomationList } from './automations.ts';
 import { Enterprise } from './enterprise-ref.ts';
+import { CreateGitConnectionPayload } from './git-connection-mutations.ts';
+import { GitConnection, GitConnectionList } from './git-connections.ts';
+import { CreateGitPermissionPayload } from './git-permission-mutations.ts';
+import { GitPermission, GitPermissionList } from './git-permissions.ts';
 import { KnowledgeFolder, KnowledgeFolderList, KnowledgeNote, KnowledgeNoteList } from './knowledge.ts';
 import { CreateKnowledgeFolderPayload } from './knowledge-folder-mutations.ts';
 import { CreateKnowledgeNotePayload } from './knowledge-mutations.ts';
@@ -63,6 +72,7 @@ import { Playbook, PlaybookList } from './playbooks.ts';
 import { ServiceKey } from './principals.ts';
 import { CreateProviderKeyPayload } from './provider-key-mutations.ts';
 import { ProviderKey, ProviderKeyList } from './provider-keys.ts';
+import { Repository } from './repositories.ts';
 import { CreateRolePayload, RoleList } from './roles.ts';
 import { CreateSecretPayload } from './secret-mutations.ts';
 import { Secret, SecretList } from './secrets.ts';
@@ -212,6 +222,19 @@ const all = {
     created: { payload: CreateProviderKeyPayload, edge: ProviderKeyList.edge, list: 'providerKeys' },
     inputs: both(providerKeySchema(true)),
   }),
+  gitConnection: resource(GitConnection, {
+    load: by(findGitConnections),
+    lookup: 'git connection',
+    created: { payload: CreateGitConnectionPayload, edge: GitConnectionList.edge, list: 'gitConnections' },
+    inputs: both(gitConnectionSchema),
+  }),
+  gitPermission: resource(GitPermission, {
+    load: by(findGitPermissions),
+    lookup: 'git permission',
+    created: { payload: CreateGitPermissionPayload, edge: GitPermissionList.edge, list: 'gitPermissions' },
+    inputs: { create: gitPermissionSchema },
+  }),
+  repository: resource(Repository, { load: by(findRepositories), lookup: 'repository' }),
   automation: resource(Automation, {
     load: async ({ loaders }, id) => unlessDeleted(await loaders.of(findAutomations).load(id)),
     created: { payload: CreateAutomationPayload, edge: AutomationList.edge, list: 'automations' },

@@ -1,6 +1,7 @@
 import { refuse } from '../../../common/errors.ts';
 import type { Scope } from '../../../domain/identity/organizations/scope.ts';
 import { builder } from '../builder.ts';
+import type { InputFields } from './add-mutation.ts';
 
 /** The description of an input's `organizationId`, which is optional for a key of one organization. */
 export const organizationIdDescription =
@@ -10,22 +11,25 @@ export const organizationIdDescription =
 export const ownerDescription =
   'Organization that owns the resource; null if the enterprise itself owns it, for the use of every organization.';
 
+/** The members of an input that selects an organization or the enterprise. */
+export const scopeMembers = (t: InputFields) => ({
+  organizationId: t.id({ description: 'Global ID or REST id of the organization (`org-…`).' }),
+  enterprise: t.boolean({ description: 'Selects the enterprise itself. Must be true.' }),
+});
+
 /** The scope of an operation: an organization or the enterprise. */
 export const ScopeInput = builder.inputType('ScopeInput', {
   isOneOf: true,
   description:
     'Either an organization, or the enterprise itself and therefore all its organizations. Exactly one of the members must be set.',
-  fields: (t) => ({
-    organizationId: t.id({ description: 'Global ID or REST id of the organization (`org-…`).' }),
-    enterprise: t.boolean({ description: 'Selects the enterprise itself. Must be true.' }),
-  }),
+  fields: scopeMembers,
 });
 
 /** The description of the member `scope` of inputs that create something. */
 export const scopeDescription = 'The organization or the enterprise that is to own the new resource.';
 
 /** Converts a scope to the domain's form. INVALID_INPUT at `scope.enterprise` unless that is true. */
-export function readScope(scope: typeof ScopeInput.$inferInput): Scope {
+export function readScope(scope: Partial<Pick<typeof ScopeInput.$inferInput, 'organizationId' | 'enterprise'>>): Scope {
   if (scope.organizationId != null) return { organizationId: scope.organizationId };
   if (scope.enterprise) return 'enterprise';
   const message = '"enterprise" must be true. Name an organization by "organizationId" instead.';

@@ -48,6 +48,10 @@ const conditionFields = (t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'In
     description:
       'Only sessions that have all of these tags. The first tag is looked up in an index, so put the rarest tag first.',
   }),
+  repositories: t.stringList({
+    description:
+      'Only sessions that work on at least one of these repositories, each as `owner/name` or `host/owner/name`, regardless of case.',
+  }),
   isArchived: t.boolean({
     description: 'True for only archived sessions, false for only sessions that are not archived. Both if omitted.',
   }),

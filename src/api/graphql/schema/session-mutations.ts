@@ -12,6 +12,7 @@ import { SessionMessage } from './events.ts';
 import { managesSession } from './needs.ts';
 import { organizationIdDescription } from './scope-input.ts';
 import { sessionIdDescription } from './session-id.ts';
+import { SessionRepositoryInput } from './session-repositories.ts';
 import { Session } from './sessions.ts';
 
 const SessionSecretInput = builder.inputType('SessionSecretInput', {
@@ -81,6 +82,11 @@ export const CreateSessionPayload = addMutation('createSession', {
       type: [AgentOptionInput],
       description:
         'Options for the agent, such as its model: at most 50, each option once. Other options have the defaults of the agent profile. INVALID_INPUT for a locked option and for an option or a value that the agent is known not to offer; a value that the agent refuses at its start is dropped, and an entry in the log says so.',
+    }),
+    repositories: t.field({
+      type: [SessionRepositoryInput],
+      description:
+        'Repositories to work on, at most 20. None if the list is empty. If null or omitted: the repositories that the prompt names as `@owner/name`, or else the default repositories of the organization.',
     }),
     isUnlisted: t.boolean({
       defaultValue: false,

@@ -29,6 +29,11 @@ export const createSessionRequest = z
       .array(z.object({ key: z.string(), value: z.string(), sensitive: z.boolean().optional() }))
       .nullish()
       .openapi({ description: 'Secrets of this session only.' }),
+    repos: z.array(z.string()).nullish().openapi({
+      description:
+        'Repositories to work on: `owner/repo`, `host/owner/repo` or URLs. Ignored without a git connection.',
+      maxItems: 20,
+    }),
     structured_output_schema: z
       .record(z.string(), z.unknown())
       .nullish()
@@ -119,6 +124,7 @@ export function parseCreateSession(body: z.output<typeof createSessionRequest>):
     maxAcuLimit: body.max_acu_limit ?? undefined,
     sessionSecrets: body.session_secrets?.map(({ key, value, sensitive = true }) => ({ key, value, sensitive })),
     structuredOutputSchema: body.structured_output_schema ?? undefined,
+    repos: body.repos ?? undefined,
     snapshotId: body.snapshot_id ?? undefined,
     playbookId: body.playbook_id ?? undefined,
     secretIds: body.secret_ids ?? undefined,

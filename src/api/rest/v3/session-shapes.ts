@@ -36,6 +36,11 @@ export const sessionCreateRequest = z
       .number()
       .nullish()
       .openapi({ type: ['integer', 'null'], minimum: 1 }),
+    repos: z.array(z.string()).nullish().openapi({
+      description:
+        'Repositories to work on: `owner/repo`, `host/owner/repo` or URLs. Ignored without a git connection.',
+      maxItems: 20,
+    }),
     structured_output_schema: z
       .record(z.string(), z.unknown())
       .nullish()
@@ -99,7 +104,9 @@ export const sessionListQuery = z.object({
   parent_session_id: textParam('parent_session_id', { description: 'Sessions that this one started.' }),
   is_archived: booleanParam('is_archived', { description: 'Only archived ones, or only others.' }),
   schedule_id: textParam('schedule_id', { description: 'Matches no session: none has one.' }),
-  repo_names: listParam('repo_names', { description: 'Matches no session: none has one.' }),
+  repo_names: listParam('repo_names', {
+    description: 'Sessions that work on any of these repositories: `owner/repo` or `host/owner/repo`.',
+  }),
   category: textParam('category', { description: 'Matches no session: none has one.' }),
 });
 
@@ -132,6 +139,7 @@ export function parseSessionCreate(body: z.output<typeof sessionCreateRequest>):
     maxAcuLimit: body.max_acu_limit ?? undefined,
     structuredOutputSchema: body.structured_output_schema ?? undefined,
     createAsUserId: body.create_as_user_id ?? undefined,
+    repos: body.repos ?? undefined,
     snapshotId: body.snapshot_id ?? undefined,
     isUnlisted: body.unlisted ?? undefined,
   };
@@ -147,7 +155,7 @@ export function parseSessionList(query: z.output<typeof sessionListQuery>): Sess
 function parseSessionFilter(query: z.output<typeof sessionListQuery>): SessionFilter {
   const at = (seconds: number | undefined) => (seconds === undefined ? undefined : new Date(clamp(seconds) * 1_000));
   const creators = [...(ids('user', query.user_ids) ?? []), ...(ids('serviceUser', query.service_user_ids) ?? [])];
-  const matchesNone = query.schedule_id !== undefined || query.repo_names !== undefined || query.category !== undefined;
+  const matchesNone = query.schedule_id !== undefined || query.category !== undefined;
   return {
     sessionIds: matchesNone ? [] : ids('session', query.session_ids),
     createdAfter: at(query.created_after),
@@ -155,6 +163,7 @@ function parseSessionFilter(query: z.output<typeof sessionListQuery>): SessionFi
     updatedAfter: at(query.updated_after),
     updatedBefore: at(query.updated_before),
     tags: query.tags,
+    repositories: query.repo_names,
     playbookId: one('playbook', query.playbook_id),
     origins: query.origins as readonly SessionOrigin[] | undefined,
     automationIds: ids('automation', query.automation_ids),

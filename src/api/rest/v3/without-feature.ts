@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { type EnterprisePermission, type OrganizationPermission, permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
-import { DomainError, notFound, refuse } from '../../../common/errors.ts';
+import { DomainError, notFound } from '../../../common/errors.ts';
 import type { Context } from '../../../domain/context.ts';
 import { useEnterpriseOrganization } from '../../../domain/identity/organizations/use-enterprise-organization.ts';
 import { useOrganization } from '../../../domain/identity/organizations/use-organization.ts';
@@ -11,8 +11,8 @@ import type { VersionApi } from '../version-api.ts';
 import { page, pageOf, pageQuery, presentPage } from './dialect.ts';
 
 /**
- * Stands in for a feature that Switchyard does not have: groups of identity providers, connections to git providers,
- * limits for groups of organizations, hypervisors, guardrails, repository indexing, and reviews of pull requests.
+ * Stands in for a feature that Switchyard does not have: groups of identity providers, limits for groups of
+ * organizations, hypervisors, guardrails, repository indexing, and reviews of pull requests.
  * Clients get the responses of an installation where the feature is not set up: permissions are checked, lists are
  * empty, single resources are missing, and setting the feature up is refused with a sentence.
  */
@@ -24,11 +24,6 @@ interface Feature {
 }
 
 const idpGroups: Feature = { resourceName: 'IdP group', without: 'This installation has no identity provider.' };
-const gitConnections: Feature = {
-  resourceName: 'git connection',
-  without: 'This installation has no git connections.',
-};
-const gitPermissions: Feature = { resourceName: 'git permission', without: gitConnections.without };
 const groupLimits: Feature = {
   resourceName: 'limit of organization groups',
   without: 'Organizations have no groups here.',
@@ -38,11 +33,8 @@ const guardrails: Feature = { resourceName: 'guardrail', without: 'This installa
 const repositories: Feature = { resourceName: 'repository', without: 'Repositories are not indexed here.' };
 const reviews: Feature = { resourceName: 'review', without: 'Pull requests are not reviewed here.' };
 
-/**
- * Reads: an empty page or an empty array; for a single resource, 404. Writes: a refusal; `connections` accepts an empty
- * list.
- */
-type Answer = 'page' | 'nothing' | 'missing' | 'refused' | 'connections';
+/** Reads: an empty page; for a single resource, 404. Writes: a refusal. */
+type Answer = 'page' | 'missing' | 'refused';
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 const named = z.object({ role_id: z.string() });
@@ -52,12 +44,6 @@ const idpNames = z.object({
     .min(1, '"idp_group_names" must name at least one group.')
     .max(100, '"idp_group_names" must have at most 100 members.'),
 });
-const permissionList = z.object({
-  permissions: z
-    .array(z.object({ git_connection_id: z.string() }))
-    .max(200, '"permissions" must have at most 200 members.'),
-});
-
 interface Row {
   readonly path: string;
   readonly feature: Feature;
@@ -111,32 +97,6 @@ const rows: readonly Row[] = [
     needs: permissionFor.viewMembers,
     answers: { get: 'page' },
     filters: ['email'],
-  },
-  {
-    path: '/v3/enterprise/git-providers/connections',
-    feature: gitConnections,
-    needs: permissionFor.updateOrganization,
-    answers: { get: 'page' },
-  },
-  {
-    path: '/v3/enterprise/git-providers/connections/{connection_id}/repositories',
-    feature: gitConnections,
-    needs: permissionFor.updateOrganization,
-    answers: { get: 'missing' },
-  },
-  {
-    path: `${ofEnterprise}/git-providers/permissions`,
-    feature: gitConnections,
-    needs: permissionFor.updateOrganization,
-    answers: { get: 'page', post: 'connections', put: 'connections', delete: 'nothing' },
-    bodies: { post: permissionList, put: permissionList },
-  },
-  {
-    path: `${ofEnterprise}/git-providers/permissions/{git_permission_id}`,
-    feature: gitPermissions,
-    needs: permissionFor.updateOrganization,
-    answers: { patch: 'missing', delete: 'missing' },
-    bodies: { patch: z.object({ read_only: z.boolean().nullish() }) },
   },
   {
     path: '/v3/enterprise/org-group-limits',
@@ -200,7 +160,7 @@ const rows: readonly Row[] = [
 ];
 
 const nothing = z.record(z.string(), z.unknown()).openapi({ description: 'There is none of these.' });
-const answerOf = { page: pageOf(nothing), nothing: z.array(nothing), connections: z.array(nothing) } as const;
+const emptyPage = pageOf(nothing);
 
 /** Serves every route of a feature that Switchyard does not have. */
 export function serveWithoutFeature(api: VersionApi): void {
@@ -226,15 +186,13 @@ function serveRow(api: VersionApi, row: Row, method: Method, answer: Answer): vo
       query: z.object(isPage ? { ...pageQuery, ...Object.fromEntries(filters) } : {}),
       ...(body ? { body } : {}),
       // An endpoint that only refuses never shows its success response.
-      answer: answer === 'missing' || answer === 'refused' ? nothing : answerOf[answer],
+      answer: isPage ? emptyPage : nothing,
       refusals: isPage ? [...refusals, 422] : refusals,
     },
-    async ({ context, query, body: requestBody, param }) => {
+    async ({ context, query, param }) => {
       await checkScope(context, path, permission, param('org_id'));
       if (answer === 'missing') throw notFound(feature.resourceName);
       if (answer === 'refused') throw new DomainError('INVALID_STATE', feature.without);
-      if (answer === 'connections') requireNone(requestBody);
-      if (answer !== 'page') return [];
       // A list without items issues no cursors, so any cursor belongs to another list.
       const window = pageWindow(query, page, () => null);
       return presentPage(toPage<null, never>([], window, String), (item) => item);
@@ -244,17 +202,9 @@ function serveRow(api: VersionApi, row: Row, method: Method, answer: Answer): vo
 
 const says = {
   page: 'An empty page.',
-  nothing: 'Nothing is taken away.',
   missing: 'Always 404.',
   refused: 'Always refused.',
-  connections: 'Takes an empty list only.',
 } as const satisfies Record<Answer, string>;
-
-function requireNone(body: unknown): void {
-  const { permissions } = body as z.output<typeof permissionList>;
-  if (permissions.length === 0) return;
-  throw refuse(['permissions', '0', 'gitConnectionId'], 'There is no such git connection.', 'UNKNOWN_REFERENCE');
-}
 
 // Checks the permission of the row: in the organization, in the enterprise, or in both, depending on the path.
 async function checkScope(context: Context, path: string, permission: string, orgId: string): Promise<void> {

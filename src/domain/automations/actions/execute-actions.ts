@@ -65,13 +65,14 @@ async function startSession(
   { prompt, session, path }: Pick<ActionAtPath<'start_session'>, 'prompt' | 'session' | 'path'>,
 ): Promise<string> {
   const { automation, organization } = execution;
-  const { playbookId, secretIds } = await resolvePrompt(tx, scopeOf(organization), prompt, path);
+  const { playbookId, secretIds, repos } = await resolvePrompt(tx, scopeOf(organization), prompt, path);
   return insertSession(context, tx, organization, {
     input: {
       prompt: promptOf(prompt, execution),
       tags: session?.tags,
       playbookId: playbookId ?? session?.playbookId,
       secretIds: secretIds && [...secretIds],
+      repos: repos ? [...repos] : session?.repos,
       maxAcuLimit: maxAcus(automation, organization),
     },
     automationId: automation.id,

@@ -2,6 +2,7 @@ import { DomainError, refuse } from '../../../common/errors.ts';
 import type { Store } from '../../../store/store.ts';
 import { parseId } from '../../ids.ts';
 import { expandMacros, maxMacros } from '../../library/expand-macros.ts';
+import { findUnknownReferences, hasGitConnections } from '../../repositories/resolve-repositories.ts';
 import { environmentNameOf } from '../../secret-names.ts';
 import { type PromptTokens, readPromptTokens } from './prompt-tokens.ts';
 
@@ -27,9 +28,9 @@ type Reader = Pick<Store, 'query'>;
 const maxNames = { playbooks: 20, macros: maxMacros, secrets: 100, repos: 100 } as const;
 
 /**
- * Looks up the references of a prompt. Throws at `path`: UNKNOWN_REFERENCE for all playbooks, macros and secrets that
- * the organization lacks; INVALID_INPUT for too many. A repository is only a name, because the service has no
- * connection to repositories.
+ * Looks up the references of a prompt. Throws at `path`: UNKNOWN_REFERENCE for all playbooks, macros, secrets and
+ * repositories that the organization lacks; INVALID_INPUT for too many. In an enterprise without a git connection,
+ * repositories are only names.
  */
 export async function resolvePrompt(
   reader: Reader,
@@ -45,7 +46,8 @@ export async function resolvePrompt(
   const playbooks = await findPlaybooks(reader, scope, tokens.playbooks);
   const macros = await findUnknownMacros(reader, scope, tokens.macros);
   const secrets = await findSecrets(reader, scope, tokens.secrets);
-  const missing = [...playbooks.missing, ...macros, ...secrets.missing];
+  const repositories = await findUnknownRepositories(reader, scope, tokens.repos);
+  const missing = [...playbooks.missing, ...macros, ...secrets.missing, ...repositories];
   if (missing.length > 0) throw unknown(path, missing);
   const [playbookId = null] = playbooks.ids;
   const secretIds = tokens.secrets.length === 0 ? null : secrets.ids;
@@ -85,6 +87,16 @@ async function findUnknownMacros(reader: Reader, scope: PromptScope, names: read
     (await expandMacros({ store: reader }, scope, [names.join(' ')])).map(({ macro }) => macro.toLowerCase()),
   );
   return names.filter((name) => !knownMacros.has(name)).map((name) => ({ what: 'the macro', name, written: name }));
+}
+
+async function findUnknownRepositories(
+  reader: Reader,
+  { enterpriseId, organizationId }: PromptScope,
+  names: readonly string[],
+): Promise<Missing[]> {
+  if (names.length === 0 || !(await hasGitConnections(reader, enterpriseId))) return [];
+  const missing = await findUnknownReferences(reader, organizationId, names);
+  return missing.map((name) => ({ what: 'the repository', name, written: `@${name}` }));
 }
 
 // Secrets are found by their own names, or else by the environment variables that they become for the agent.

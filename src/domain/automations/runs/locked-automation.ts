@@ -41,6 +41,7 @@ export async function lockForRun(tx: Transaction, id: string): Promise<LockedAut
             o.name as "organizationName", o.max_cycle_acu_limit as "maxCycleAcuLimit",
             o.max_session_acu_limit as "maxSessionAcuLimit",
             o.max_concurrent_sessions as "maxConcurrentSessions", o.default_agent as "defaultAgent",
+            o.default_repositories as "defaultRepositories", o.branch_template as "branchTemplate",
             o.created_at as "organizationCreatedAt", o.updated_at as "organizationUpdatedAt"
        from automation a join organization o on o.id = a.organization_id
       where a.id = $1 and a.deleted_at is null for update of a`,
@@ -48,8 +49,8 @@ export async function lockForRun(tx: Transaction, id: string): Promise<LockedAut
   );
   if (!row) throw notFound('automation');
   const { isOrganizationGone, organizationName, organizationCreatedAt, organizationUpdatedAt, ...rest } = row;
-  const { enterpriseId, maxCycleAcuLimit, maxSessionAcuLimit, maxConcurrentSessions, defaultAgent, ...automation } =
-    rest;
+  const { enterpriseId, maxCycleAcuLimit, maxSessionAcuLimit, maxConcurrentSessions, defaultAgent, ...others } = rest;
+  const { defaultRepositories, branchTemplate, ...automation } = others;
   const organization: OrganizationRecord = {
     id: automation.organizationId,
     enterpriseId,
@@ -58,6 +59,8 @@ export async function lockForRun(tx: Transaction, id: string): Promise<LockedAut
     maxSessionAcuLimit,
     maxConcurrentSessions,
     defaultAgent,
+    defaultRepositories,
+    branchTemplate,
     createdAt: organizationCreatedAt,
     updatedAt: organizationUpdatedAt,
   };

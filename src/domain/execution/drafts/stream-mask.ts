@@ -1,4 +1,4 @@
-import { storable } from '../../../agents/acp/text-limits.ts';
+import { storable } from '../../../common/plain-text.ts';
 import { replaceSpans } from '../runs/masking.ts';
 import type { FindSpans } from '../runs/secret-spans.ts';
 import type { HeadCheck } from './head-check.ts';

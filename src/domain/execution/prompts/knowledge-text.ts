@@ -15,7 +15,7 @@ export interface KnowledgeInput {
   readonly facts: SessionFacts;
   readonly notes: readonly SessionNote[];
   readonly files: FilePaths;
-  /** The user's text: a note that is pinned to a repository applies if the text names the repository. */
+  /** The user's text: a note that is pinned to a repository applies if the session works on it, or the text names it. */
   readonly userText: string;
   readonly hasTool: boolean;
 }
@@ -40,11 +40,17 @@ export async function knowledgeText(
   return ['# Knowledge', ...texts, ...(rest.length > 0 ? [indexOf(rest, files, hasTool)] : [])].join('\n\n');
 }
 
-function inFull(notes: readonly SessionNote[], { knowledgeIds }: SessionFacts, userText: string): SessionNote[] {
+function inFull(
+  notes: readonly SessionNote[],
+  { knowledgeIds, repositoryNames }: SessionFacts,
+  userText: string,
+): SessionNote[] {
   const text = userText.toLowerCase();
   let left = fullBudget;
   return notes.filter(({ pinnedRepo, size }) => {
-    const isPinned = pinnedRepo !== null && (pinnedRepo === 'all' || namesRepository(text, pinnedRepo.toLowerCase()));
+    const pinned = pinnedRepo?.toLowerCase() ?? null;
+    const isPinned =
+      pinned !== null && (pinned === 'all' || repositoryNames.includes(pinned) || namesRepository(text, pinned));
     if ((!isPinned && knowledgeIds === null) || size > left) return false;
     left -= size;
     return true;

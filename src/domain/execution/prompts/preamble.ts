@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { LaunchPlan } from '../runs/launch.ts';
 import { type FilePaths, sessionDirectory } from './session-files.ts';
 
@@ -7,7 +8,7 @@ export interface PreambleInput {
   readonly workspace: string;
   /** The names of the reporting tools. */
   readonly tools: readonly string[];
-  readonly plan: Pick<LaunchPlan, 'env' | 'leftOut' | 'totpKeys'>;
+  readonly plan: Pick<LaunchPlan, 'env' | 'leftOut' | 'totpKeys' | 'repositories'>;
   /** Files of secrets, by the secrets' keys. */
   readonly secretFiles: FilePaths;
 }
@@ -40,8 +41,27 @@ export function preambleOf({ workspace, tools, plan, secretFiles }: PreambleInpu
       `\`${own}\` in the workspace belongs to the service: do not commit it. Whatever you leave in \`${own}outputs/\` is given to the user when your turn ends.`,
       ...tools.map((name) => (Object.hasOwn(toolLines, name) ? (toolLines[name] as string) : null)),
     ]),
+    ...repositoriesOf(workspace, plan),
     ...secretsOf(tools, plan, secretFiles),
   ].join('\n\n');
+}
+
+function repositoriesOf(workspace: string, { repositories = [] }: PreambleInput['plan']): string[] {
+  if (repositories.length === 0) return [];
+  const lines = repositories.map(({ host, path, directory, branch, isReadOnly }) => {
+    const clone = `${code(`${host}/${path}`)} is cloned in ${code(posix.join(workspace, directory))}`;
+    return isReadOnly ? `${clone}. You may read it, but not push to it.` : `${clone}, on the branch ${code(branch)}.`;
+  });
+  const [only] = repositories;
+  const isBelow = repositories.length === 1 && only?.directory !== '.';
+  return [
+    `Repositories:\n\n${list([
+      ...lines,
+      'Commit your work, and push it to the branch that is named above: `git push` is set up for it, without a password. Pushes to other branches and tags, and deletions, are refused.',
+      'Other clones, fetches and pushes work with these repositories only.',
+      isBelow ? `Paths that begin with \`${sessionDirectory}/\` are relative to ${workspace}.` : null,
+    ])}`,
+  ];
 }
 
 function secretsOf(tools: readonly string[], plan: PreambleInput['plan'], files: FilePaths): string[] {

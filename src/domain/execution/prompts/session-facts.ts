@@ -8,12 +8,14 @@ export interface SessionFacts {
   /** The notes that the agent may read; null: all, empty: none. */
   readonly knowledgeIds: readonly string[] | null;
   readonly structuredOutputSchema: object | null;
+  /** The session's repositories in lower case, each as owner/name and as host/owner/name. */
+  readonly repositoryNames: readonly string[];
 }
 
 // A session keeps the playbook that it was started with, even if that has been deleted since.
 const facts = `
   select s.organization_id as "organizationId", o.enterprise_id as "enterpriseId", s.knowledge_ids as "knowledgeIds",
-         s.structured_output_schema as "structuredOutputSchema",
+         s.repository_names as "repositoryNames", s.structured_output_schema as "structuredOutputSchema",
          case when p.id is not null then json_build_object('title', p.title, 'body', p.body) end as playbook
     from session s join organization o on o.id = s.organization_id
     left join playbook p on p.id = s.playbook_id and p.enterprise_id = o.enterprise_id

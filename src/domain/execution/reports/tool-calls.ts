@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { ToolAnswer } from '../../../agents/reporting/serve-tools.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import { refuse } from '../../../common/errors.ts';
+import { nestsDeeper } from '../../../common/json-depth.ts';
 import type { Context } from '../../context.ts';
 import { parseInput, text } from '../../input.ts';
-import { nestsDeeper } from '../../json-depth.ts';
 import { readSecrets } from '../../library/secrets/secrets.ts';
 import { totpCode } from '../../library/secrets/totp-code.ts';
 import { attachmentPath } from '../../sessions/attachments/links.ts';
@@ -65,6 +65,7 @@ const child = z.object({
   'playbook_id': z.string().nullish(),
   agent: z.string().nullish(),
   'max_acu_limit': z.int({ error: '"max_acu_limit" must be an integer.' }).nullish(),
+  repositories: z.array(z.string(), { error: '"repositories" must be a list of texts.' }).nullish(),
 });
 
 /**
@@ -149,6 +150,7 @@ export const toolCalls = {
       playbookId: input.playbook_id ?? undefined,
       agent: input.agent ?? undefined,
       maxAcuLimit: input.max_acu_limit ?? undefined,
+      repositories: input.repositories?.map((repository) => ({ repository })),
     };
     const same = JSON.stringify(childInput);
     const earlier = started.get(same) ?? 0;

@@ -102,6 +102,11 @@ export function toolList({ schema, totpKeys, hasKnowledge, askTool }: ToolFacts)
           'playbook_id': string('The playbook that it is to follow.'),
           agent: string('Which agent; left out, the same as you.'),
           'max_acu_limit': { type: 'integer', description: 'The most ACUs that it may use.' },
+          repositories: {
+            type: 'array',
+            items: { type: 'string' },
+            description: 'The repositories to work on, each as owner/name; left out, those of this session.',
+          },
         },
         'prompt',
       ),

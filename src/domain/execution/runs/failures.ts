@@ -16,6 +16,7 @@ export interface Failure {
     | 'provider_account_empty'
     | 'provider_not_reachable'
     | 'provider_price_unknown'
+    | 'repository_unavailable'
     | 'internal';
   readonly message: string;
   /** True if a retry may succeed. */
@@ -81,12 +82,22 @@ export class MissingProfile extends Error {
   }
 }
 
+/** A repository of a session that cannot be cloned. The message is a sentence for people. */
+export class RepositoryFailure extends Error {
+  constructor(message: string) {
+    super(`${message} Send a message to try again.`);
+    this.name = 'RepositoryFailure';
+  }
+}
+
 /**
  * Returns the failure for an error that ended a run. The messages of errors other than the agent's stay in the
  * service's own log.
  */
 export function failureOf(error: unknown): Failure {
   if (error instanceof MissingProfile) return { code: 'agent_not_found', message: error.message, isRetryable: false };
+  if (error instanceof RepositoryFailure)
+    return { code: 'repository_unavailable', message: error.message, isRetryable: false };
   if (!(error instanceof AgentCrash)) {
     const message = 'The service could not run the agent. The reason is in the log of the worker.';
     return { code: 'internal', message, isRetryable: true };

@@ -59,16 +59,18 @@ export function writeGitConfig(sandbox: Sandbox, identity: GitIdentity): Promise
 
 /** Returns the configuration that sets an identity, made from names that users chose. */
 export function gitConfigOf(identity: GitIdentity): string {
-  const email = plain(identity.email).replaceAll(' ', '') || systemIdentity.email;
-  const name = plain(identity.name) || plain(email.replace(/@.*$/, '')) || systemIdentity.name;
+  const email = cleanName(identity.email).replaceAll(' ', '') || systemIdentity.email;
+  const name = cleanName(identity.name) || cleanName(email.replace(/@.*$/, '')) || systemIdentity.name;
   return `[user]\n\tname = ${quoted(name)}\n\temail = ${quoted(email)}\n[include]\n\tpath = /etc/gitconfig\n`;
 }
 
 const maxCharacters = 200;
 
-// Removes characters that Git refuses or drops in names, and control characters, line breaks and marks that change the
-// text direction.
-function plain(text: string): string {
+/**
+ * Removes characters that Git refuses or drops in names, and control characters, line breaks and marks that change the
+ * text direction.
+ */
+export function cleanName(text: string): string {
   const line = text.replace(/[\p{C}\s<>]+/gu, ' ');
   return [...line.replace(edges, '')].slice(0, maxCharacters).join('').replace(edges, '');
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import type { SessionRepositoryRow } from '../repositories/session-repositories.ts';
 import type { ClaimedRun } from './claims.ts';
 import { MissingProfile } from './failures.ts';
 import { chooseRoute, type RunRoute } from './run-route.ts';
@@ -9,6 +10,8 @@ export interface LaunchPlan extends RunSecrets, RunRoute {
   readonly organizationId: string;
   /** Null: it belongs to no user. */
   readonly userId: string | null;
+  /** The repositories in its workspace; if missing: none. */
+  readonly repositories?: readonly SessionRepositoryRow[];
 }
 
 interface PlanRow {

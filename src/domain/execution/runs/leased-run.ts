@@ -20,6 +20,7 @@ export class LeasedRun {
   idleSince: number | null = null;
   readonly #onIdle: () => void;
   readonly #revoking = new AbortController();
+  readonly #ending = new AbortController();
   #endIdle: (() => void) | null = null;
   #isWoken = false;
 
@@ -35,6 +36,11 @@ export class LeasedRun {
     return this.#revoking.signal;
   }
 
+  /** Aborts when no further work begins. */
+  get ended(): AbortSignal {
+    return this.#ending.signal;
+  }
+
   /** Ends the calls of its model at once, before the agent is stopped, which can take as long as its profile allows. */
   revoke(): void {
     this.#revoking.abort();
@@ -43,6 +49,7 @@ export class LeasedRun {
   /** Ends the run: the agent is stopped, and an open turn stays open for the next worker. */
   end(): void {
     this.isOver = true;
+    this.#ending.abort();
     this.wake();
     void this.agent?.stop();
   }
@@ -52,6 +59,7 @@ export class LeasedRun {
     this.revoke();
     this.isOver = true;
     this.isLost = true;
+    this.#ending.abort();
     this.wake();
     void this.agent?.kill();
   }

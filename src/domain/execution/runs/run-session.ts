@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { AgentCrash, type AgentProfile, type Agents, type AgentUpdate } from '../../../agents/agent.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
@@ -15,8 +16,10 @@ import { suspendForLimit } from '../metering/suspend-for-limit.ts';
 import { validateUsage } from '../metering/validate-usage.ts';
 import { clearSecretFiles } from '../prompts/session-files.ts';
 import { createOutcomeRecorder } from '../provider-keys/key-outcomes.ts';
+import type { Reservations } from '../provider-keys/reservations.ts';
 import { createRunCredential, type RunCredential } from '../provider-keys/run-credential.ts';
 import { createReports, type Reports } from '../reports/reports.ts';
+import { type PreparedRepositories, prepareRepositories } from '../repositories/prepare-repositories.ts';
 import { createOutputRecorder } from '../tool-output/output-recorder.ts';
 import { type ClaimedRun, releaseLease } from './claims.ts';
 import { type Commands, createCommands } from './commands.ts';
@@ -51,6 +54,7 @@ export interface ActiveRun extends ClaimedRun {
 export interface RunOptions {
   readonly agents: Agents;
   readonly watched: WatchedSessions;
+  readonly reservations: Reservations;
   /** The agent has become idle: its slot may be given to another. */
   onIdle(): void;
 }
@@ -132,13 +136,18 @@ class SessionRun {
         await endTurn(context, run, 'cancelled', [], {});
         return;
       }
-      const plan = await planLaunch(context, run);
+      const launchPlan = await planLaunch(context, run);
       const { sessionId, isWorkspaceDeleted: isNew } = run;
-      const sandbox = await this.#options.agents.openSandbox({ profile: plan.profile, sessionId, isNew });
+      const sandbox = await this.#options.agents.openSandbox({ profile: launchPlan.profile, sessionId, isNew });
       cleanups.push(() => sandbox.close());
       cleanups.push(() => clearSecretFiles(sandbox.files));
+      const { organizationId } = launchPlan;
+      const signal = this.#leasedRun.ended;
+      const prepared = await prepareRepositories(context, run, { organizationId, sandbox, signal });
+      if (prepared) cleanups.push(() => prepared.close());
+      const plan = prepared ? withRepositories(launchPlan, prepared) : launchPlan;
       const parts = await this.#prepare(plan, sandbox);
-      await this.#work(plan, parts, cleanups);
+      await this.#work(plan, parts, { cleanups, prepared });
     } catch (error) {
       await this.#fail(error);
     } finally {
@@ -201,8 +210,11 @@ class SessionRun {
     const credential =
       storedKey === null || route === null
         ? null
-        : createRunCredential(context, { organizationId, userId, route, first: storedKey }, onReached);
-    const hasBudget = () => credential?.hasBudget() ?? false;
+        : createRunCredential(
+            context,
+            { organizationId, userId, route, first: storedKey, reservations: this.#options.reservations },
+            onReached,
+          );
     const findBudget = async () => credential?.findLimit() ?? null;
     const isWaiting = () => this.#leasedRun.agent?.isWaiting() ?? false;
     this.#parts = {
@@ -213,14 +225,18 @@ class SessionRun {
       drafts,
       recorder: createRecorder(context, run, { organizationId, mask, drafts, outputs, onQuestion: poll }),
       reports,
-      meter: createMeter(context, run, { isWaiting, hasBudget, findBudget, onReached, onLost }),
+      meter: createMeter(context, run, { isWaiting, findBudget, onReached, onLost }),
       credential,
       options: createOptionControl(this.#leasedRun, { organizationId, profile, model, mask }),
     };
     return this.#parts;
   }
 
-  async #work(plan: LaunchPlan, parts: Parts, cleanups: (() => unknown)[]): Promise<void> {
+  async #work(
+    plan: LaunchPlan,
+    parts: Parts,
+    { cleanups, prepared }: { cleanups: (() => unknown)[]; prepared: PreparedRepositories | null },
+  ): Promise<void> {
     const leasedRun = this.#leasedRun;
     const { context, run } = leasedRun;
     const { profile, sandbox, safeLength, drafts, reports, meter, options, credential } = parts;
@@ -234,6 +250,8 @@ class SessionRun {
       sandbox,
       env: plan.env,
       runtimeFiles: gitVariables,
+      cwd: posix.join(sandbox.paths.workspace, directoryOf(plan)),
+      ...(prepared && { serviceEnv: prepared.env({ ...profile.env, ...plan.env }) }),
       onUpdate: (update) => this.#take(parts, update),
       safeLength: (text, draftId) => Math.max(safeLength(text), draftId === null ? 0 : drafts.sentLength(draftId)),
       drafts: { newId, grow: drafts.grow },
@@ -335,4 +353,14 @@ class SessionRun {
       if (!(error instanceof FencedError)) context.log.error({ err: error, sessionId }, 'A wait could not be written.');
     }
   }
+}
+
+function withRepositories(plan: LaunchPlan, { repositories, secretValues }: PreparedRepositories): LaunchPlan {
+  return { ...plan, repositories, secretValues: [...plan.secretValues, ...secretValues] };
+}
+
+// With one repository, the agent starts in its clone, where it finds the repository's own instructions.
+function directoryOf({ repositories = [] }: LaunchPlan): string {
+  const [first, ...others] = repositories;
+  return first === undefined || others.length > 0 ? '.' : first.directory;
 }

@@ -2,6 +2,7 @@ import type { Agents } from '../../../agents/agent.ts';
 import type { Context } from '../../context.ts';
 import { createWatchedSessions } from '../drafts/watched-sessions.ts';
 import { continueAfterBudgets } from '../provider-keys/continue-sessions.ts';
+import { createReservations } from '../provider-keys/reservations.ts';
 import type { WorkspaceTimes } from '../workspaces/deletable.ts';
 import { createSweeper } from '../workspaces/sweeper.ts';
 import { claimRuns, countWaiting, leaveQueue, renewLeases, voidOwnLeases } from './claims.ts';
@@ -68,6 +69,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
   });
 
   const watched = createWatchedSessions(context.broadcaster);
+  const reservations = createReservations(context, workerId);
 
   const adopt = (run: ActiveRun) => {
     runs.set(run.sessionId, run);
@@ -104,7 +106,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       const { claimed, isShort, hasMore } = await claimRuns(context, claimant, room);
       isFull = isShort || claimed.length === slots;
       if (hasMore && claimed.length > 0) isAgain = true;
-      for (const run of claimed) adopt(runSession(context, run, { ...options, watched, onIdle }));
+      for (const run of claimed) adopt(runSession(context, run, { ...options, watched, reservations, onIdle }));
       if (isShort && leaving.size === 0) evict();
     } while (isAgain && !isStopping);
   };
@@ -172,6 +174,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
   return {
     async start() {
       await voidOwnLeases(context, options.workerId);
+      await reservations.start();
       await sweep(false);
       sweeper.start();
       watched.start();
@@ -198,6 +201,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       for (const timer of timers) clearInterval(timer);
       await claiming;
       await Promise.all([...runs.values()].map((run) => run.end()));
+      await reservations.stop();
       watched.stop();
       await sweeper.stop();
       await leaveQueue(context, options.workerId).catch((error: unknown) => {

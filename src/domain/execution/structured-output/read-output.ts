@@ -1,4 +1,4 @@
-import { nestsDeeper } from '../../json-depth.ts';
+import { nestsDeeper } from '../../../common/json-depth.ts';
 
 /** Only the end of a longer text is searched: the answer is at the end. */
 const maxCharacters = 300_000;

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { createPace } from '../../../agents/acp/pace.ts';
-import { maxOutputCharacters, storable } from '../../../agents/acp/text-limits.ts';
+import { maxOutputCharacters } from '../../../agents/acp/text-limits.ts';
 import type { LongOutput } from '../../../agents/agent.ts';
+import { storable } from '../../../common/plain-text.ts';
 import type { Store, Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
 import { readToolFiles, storeToolFile } from '../../sessions/attachments/store-tool-file.ts';

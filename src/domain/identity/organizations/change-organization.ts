@@ -7,11 +7,13 @@ import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
 import { parseId } from '../../ids.ts';
 import { parseInput, text } from '../../input.ts';
+import { branchTemplateSchema } from '../../repositories/branch-name.ts';
 import { eraseProviderKeys } from '../keys/erase-provider-keys.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
 import { requireAgent } from './agents.ts';
 import { setDefaultTagIn } from './allowed-tags.ts';
 import { type DefaultModel, defaultModelsSchema, requireAgentsOf, writeDefaultModels } from './default-models.ts';
+import { defaultRepositoriesSchema, resolveDefaults } from './default-repositories.ts';
 import { acuLimit } from './organizations.ts';
 import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
 
@@ -29,6 +31,8 @@ export const organizationChangeSchema = z.object({
   defaultAgent: z.string().nullish(),
   defaultTag: z.string().nullish(),
   defaultModels: defaultModelsSchema.optional(),
+  branchTemplate: branchTemplateSchema.nullish(),
+  defaultRepositories: defaultRepositoriesSchema.optional(),
 });
 
 /** A merge patch: an omitted (or undefined) member does not change, null clears it; the name cannot be cleared. */
@@ -41,13 +45,17 @@ export interface OrganizationChange {
   readonly defaultTag?: string | null | undefined;
   /** Replaces the models of all agents. */
   readonly defaultModels?: readonly DefaultModel[] | undefined;
+  /** Template of the branches of sessions; null: the default. */
+  readonly branchTemplate?: string | null | undefined;
+  /** Replaces the repositories of sessions that name none. */
+  readonly defaultRepositories?: readonly string[] | undefined;
 }
 
 /**
- * Changes an organization of the enterprise, named by an id in any form. The name, the agent and the models need
- * ManageOrganizations. The limits need that or ManageBilling, which is the permission of their own REST routes. The
+ * Changes an organization of the enterprise, named by an id in any form. The name, the agent, the models, the
+ * branches and the repositories need ManageOrganizations. The limits need that or ManageBilling, which is the permission of their own REST routes. The
  * default tag needs ManageEnterpriseSettings. Throws FORBIDDEN, NOT_FOUND, INVALID_INPUT; UNKNOWN_REFERENCE for an
- * agent that does not exist, and for a tag that is not allowed.
+ * agent that does not exist, for a tag that is not allowed, and for a repository that the organization may not use.
  */
 export async function updateOrganization(
   context: Context,
@@ -56,8 +64,10 @@ export async function updateOrganization(
 ): Promise<OrganizationRecord> {
   const { viewer } = context;
   if (raw.defaultTag !== undefined) requireEnterprisePermission(viewer, permissionFor.changeTags);
-  const others = [...ownNames, 'defaultModels' as const].filter((name) => raw[name] !== undefined);
-  const isLimits = !others.some((name) => name === 'name' || name === 'defaultAgent' || name === 'defaultModels');
+  const others = ([...ownNames, 'defaultModels', 'defaultRepositories'] as const).filter(
+    (name) => raw[name] !== undefined,
+  );
+  const isLimits = others.every((name) => limitNames.some((limit) => limit === name));
   const isForBilling = isLimits && viewer.enterprisePermissions.has(permissionFor.manageAcuLimits);
   const isTagAlone = raw.defaultTag !== undefined && others.length === 0;
   if (!isForBilling && !isTagAlone) requireEnterprisePermission(viewer, permissionFor.updateOrganization);
@@ -68,12 +78,13 @@ export async function updateOrganization(
   return writeOrganization(context, id, change);
 }
 
+const limitNames = ['maxCycleAcuLimit', 'maxSessionAcuLimit', 'maxConcurrentSessions'] as const;
+
 const ownNames = [
   'name',
-  'maxCycleAcuLimit',
-  'maxSessionAcuLimit',
-  'maxConcurrentSessions',
+  ...limitNames,
   'defaultAgent',
+  'branchTemplate',
 ] as const satisfies readonly (keyof OrganizationChange)[];
 
 /** {@link updateOrganization} without its permission check and its checks of the input. */
@@ -88,15 +99,25 @@ export async function writeOrganization(
     const names = ownNames.filter((name) => change[name] !== undefined && change[name] !== before[name]);
     const { defaultModels } = change;
     const models = defaultModels === undefined ? null : await writeDefaultModels(tx, before.id, defaultModels);
-    if (names.length === 0 && models === null) return before;
-    const changes = { ...Object.fromEntries(names.map((name) => [name, change[name]])), updatedAt: context.now() };
+    const repositories = await resolveDefaults(context, tx, before, change.defaultRepositories);
+    if (names.length === 0 && models === null && repositories === null) return before;
+    const own = Object.fromEntries(names.map((name) => [name, change[name]]));
+    const changes = {
+      ...own,
+      ...(repositories && { defaultRepositories: repositories }),
+      updatedAt: context.now(),
+    };
     const after: OrganizationRecord = { ...before, ...changes };
     await tx.prisma.organization.update({ where: { id: after.id }, data: changes, select: { id: true } });
     const facts = names.flatMap((name) => [
       [name, after[name]],
       [`${name}Before`, before[name]],
     ]);
-    const data = { ...Object.fromEntries(facts), ...models };
+    const listed = repositories && {
+      defaultRepositories: repositories.join(' '),
+      defaultRepositoriesBefore: before.defaultRepositories.join(' '),
+    };
+    const data = { ...Object.fromEntries(facts), ...models, ...listed };
     if (names.includes('maxConcurrentSessions')) tx.afterCommit(() => context.notifier.notify('runs'));
     await audit(context, tx, 'update_org', { organizationId: after.id, targetId: after.id, data });
     return after;
@@ -117,6 +138,7 @@ export async function deleteOrganization(context: Context, id: string): Promise<
     const data = { deletedAt: updatedAt, updatedAt };
     await tx.prisma.organization.update({ where: { id: organization.id }, data, select: { id: true } });
     await eraseProviderKeys(context, tx, { organizationId: organization.id });
+    await tx.prisma.gitPermission.deleteMany({ where: { organizationId: organization.id } });
     await audit(context, tx, 'delete_org', {
       organizationId: organization.id,
       targetId: organization.id,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { refuse } from '../../../common/errors.ts';
+import { isModelId, maxModelLength, modelIdRule } from '../../../providers/model-id.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
 import { canonicalJson } from '../../idempotency.ts';
@@ -18,12 +19,9 @@ const maxDefaultModels = 50;
 /** A default model in an input. */
 export const defaultModelSchema = z.object({
   agentId: z.string(),
-  model: text('model', { min: 1, max: 200, isBlankRefused: true }).refine(
-    (model) => !/[\p{C}\p{Zl}\p{Zp}]/u.test(model),
-    {
-      error: '"model" must have no control characters and no line breaks.',
-    },
-  ),
+  model: text('model', { min: 1, max: maxModelLength, isBlankRefused: true }).refine(isModelId, {
+    error: `"model" must have only ${modelIdRule}.`,
+  }),
 });
 
 /** The default models in an input: one for each agent. */

@@ -167,10 +167,12 @@ export async function createOrganizationIn(
     maxSessionAcuLimit: input.maxSessionAcuLimit ?? null,
     maxConcurrentSessions: null,
     defaultAgent: null,
+    defaultRepositories: [],
+    branchTemplate: null,
     createdAt: now,
     updatedAt: now,
   };
-  await tx.prisma.organization.create({ data: record });
+  await tx.prisma.organization.create({ data: { ...record, defaultRepositories: [] } });
   await audit(context, tx, 'create_org', {
     organizationId: record.id,
     targetId: record.id,

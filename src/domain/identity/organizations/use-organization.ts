@@ -1,7 +1,7 @@
 import type { OrganizationPermission } from '../../../auth/permissions.ts';
 import { hasPermission, mayUseOrganization, requirePermission } from '../../../auth/viewer.ts';
 import { DomainError, notFound, refuse } from '../../../common/errors.ts';
-import { fieldsOf, type Row, selectFields } from '../../../store/tables.ts';
+import { fieldsOf, type Narrowed, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
 import { inOrderOf } from '../../find-by-ids.ts';
 import { parseId } from '../../ids.ts';
@@ -16,7 +16,14 @@ export const organizationFields = fieldsOf('Organization', [
 ]);
 
 /** An organization as the APIs read it. ACU limits are whole ACUs; null: no limit. */
-export type OrganizationRecord = Pick<Row<'Organization'>, (typeof organizationFields)[number]>;
+export type OrganizationRecord = Narrowed<
+  'Organization',
+  (typeof organizationFields)[number],
+  {
+    /** Each as host/owner/name. */
+    readonly defaultRepositories: readonly string[];
+  }
+>;
 
 /** The columns of an {@link OrganizationRecord} of an `organization` aliased `o`. */
 export const organizationColumns = selectFields('Organization', 'o', organizationFields);

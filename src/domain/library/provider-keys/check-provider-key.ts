@@ -2,7 +2,7 @@ import { permissionFor } from '../../../auth/permissions.ts';
 import { missingPermission, organizationsWith } from '../../../auth/viewer.ts';
 import { refuse } from '../../../common/errors.ts';
 import type { ProviderFailureCode } from '../../../providers/failures.ts';
-import { checkAccess } from '../../../providers/list-models.ts';
+import { checkAccess, maxModels } from '../../../providers/list-models.ts';
 import type { ModelProvider } from '../../../providers/model-providers.ts';
 import { type ProviderAccess, ProviderRequestError } from '../../../providers/request-provider.ts';
 import type { Store } from '../../../store/store.ts';
@@ -11,7 +11,14 @@ import { parseInput } from '../../input.ts';
 import { auditKey } from './change-provider-keys.ts';
 import { accessSchema, combinationProblem, normalizeBaseUrl } from './key-input.ts';
 import { openProviderKey, requestForViewer } from './key-models.ts';
-import { getProviderKey, type KeyFailure, mayUseSessions, type ProviderKeyRecord, scopeOf } from './provider-keys.ts';
+import {
+  getProviderKey,
+  type KeyFailure,
+  mayUseSessions,
+  ownKeysOf,
+  type ProviderKeyRecord,
+  scopeOf,
+} from './provider-keys.ts';
 import { describeKey } from './stored-key.ts';
 
 /** The result of a test. */
@@ -21,7 +28,7 @@ export interface KeyCheck {
   readonly code: ProviderFailureCode | null;
   /** Names the key and, after a failure, the remedy. */
   readonly message: string;
-  /** Null: unknown. */
+  /** At most {@link maxModels}. Null: unknown. */
   readonly modelCount: number | null;
   readonly tookMs: number;
 }
@@ -82,7 +89,9 @@ function requireSomeOwner({ viewer }: Context): void {
   const { all, ids } = organizationsWith(viewer, permissionFor.manageProviderKeys);
   const isManager =
     all || ids.length > 0 || viewer.enterprisePermissions.has(permissionFor.manageEnterpriseProviderKeys);
-  if (!isManager && !mayUseSessions(viewer)) throw missingPermission(permissionFor.manageOwnProviderKeys);
+  if (isManager) return;
+  if (ownKeysOf(viewer) === null) throw missingPermission(permissionFor.manageProviderKeys);
+  if (!mayUseSessions(viewer)) throw missingPermission(permissionFor.manageOwnProviderKeys);
 }
 
 async function runCheck(context: Context, access: ProviderAccess, label: string): Promise<KeyCheck> {
@@ -92,7 +101,7 @@ async function runCheck(context: Context, access: ProviderAccess, label: string)
   return requestForViewer(context, async () => {
     try {
       const modelCount = await checkAccess(access, { allowPrivate });
-      const models = modelCount === null ? '' : ` and offers ${modelCount} ${modelCount === 1 ? 'model' : 'models'}`;
+      const models = modelCount === null ? '' : ` and offers ${describeCount(modelCount)}`;
       return { isOk: true, code: null, message: `The provider accepts ${label}${models}.`, modelCount, tookMs: took() };
     } catch (error) {
       if (!(error instanceof ProviderRequestError)) throw error;
@@ -101,6 +110,11 @@ async function runCheck(context: Context, access: ProviderAccess, label: string)
       return { isOk: false, code: error.code, message, modelCount: null, tookMs: took() };
     }
   });
+}
+
+function describeCount(models: number): string {
+  if (models >= maxModels) return `at least ${maxModels.toLocaleString('en-US')} models`;
+  return `${models} ${models === 1 ? 'model' : 'models'}`;
 }
 
 const failureOf = ({ now }: Context, { code, message }: KeyCheck): KeyFailure | null =>

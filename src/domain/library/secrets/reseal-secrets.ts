@@ -23,7 +23,8 @@ export async function resealSecrets(services: ResealServices, isStopped: () => b
   await reseal(services, webhookSecrets, isStopped);
   await reseal(services, previousWebhookSecrets, isStopped);
   await reseal(services, incomingWebhookSecrets, isStopped);
-  await reseal(services, providerKeys, isStopped);
+  await reseal(services, sealedOfEnterprise('provider_key'), isStopped);
+  await reseal(services, sealedOfEnterprise('git_connection'), isStopped);
 }
 
 const deleteOfOrganizations = `
@@ -67,11 +68,11 @@ const incomingWebhookSecrets = {
   write: `update automation set webhook_secret_sealed = $4
      where organization_id = $1 and id = $2 and webhook_secret_sealed = $3 returning id`,
 };
-const providerKeys = {
-  read: `select enterprise_id as owner, id as name, sealed from provider_key
+const sealedOfEnterprise = (table: 'provider_key' | 'git_connection') => ({
+  read: `select enterprise_id as owner, id as name, sealed from ${table}
      where not starts_with(sealed, $1) and (enterprise_id, id) > ($2, $3) order by enterprise_id, id limit $4`,
-  write: 'update provider_key set sealed = $4 where enterprise_id = $1 and id = $2 and sealed = $3 returning id',
-};
+  write: `update ${table} set sealed = $4 where enterprise_id = $1 and id = $2 and sealed = $3 returning id`,
+});
 const webhookSecrets = webhookSecretsIn('sealed');
 const previousWebhookSecrets = webhookSecretsIn('previous_sealed');
 

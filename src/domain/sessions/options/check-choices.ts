@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type AgentOffer, offerLimits, refusalOf } from '../../../agents/options/agent-option.ts';
 import { isLockedId } from '../../../agents/options/locks.ts';
 import { type Issue, invalidInput } from '../../../common/errors.ts';
+import { isModelId, modelIdRule } from '../../../providers/model-id.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
 import { text } from '../../input.ts';
@@ -53,12 +54,23 @@ export async function checkChoices(
       const message = `The configuration of the agent ${JSON.stringify(agent)} locks the option ${JSON.stringify(optionId)}.`;
       return [{ path: [...path, 'optionId'], message }];
     }
+    const mistake = formMistake(offer, optionId, value);
+    if (mistake !== null) return [{ path: [...path, 'value'], message: mistake }];
     if (!offer || dependsOnModel(offer, optionId, [...before, ...choices])) return [];
     const message = refusalOf(offer, optionId, value);
     const isKnown = offer.options.some(({ id }) => id === optionId);
     return message === null ? [] : [{ path: [...path, isKnown ? 'value' : 'optionId'], message }];
   });
   if (issues.length > 0) throw invalidInput(issues);
+}
+
+// An agent may use another form for the models that it offers itself, but on one line, as all its texts.
+function formMistake(offer: AgentOffer | null, optionId: string, value: string): string | null {
+  const option = offer?.options.find(({ id }) => id === optionId);
+  if (option?.values.some((each) => each.value === value)) return null;
+  const isModel = option ? option.category === 'model' : optionId === 'model';
+  if (isModel) return isModelId(value) ? null : `A model must have only ${modelIdRule}.`;
+  return /[\p{C}\p{Zl}\p{Zp}]/u.test(value) ? '"value" must have no control characters and no line breaks.' : null;
 }
 
 /**

@@ -1,0 +1,102 @@
+import type { Transaction } from '../../../store/store.ts';
+import type { Context } from '../../context.ts';
+import type { OrganizationRecord } from '../../identity/organizations/use-organization.ts';
+import {
+  findUnknownReferences,
+  hasGitConnections,
+  resolveRepositories,
+  type UsableRepository,
+} from '../../repositories/resolve-repositories.ts';
+import { maxRepositories, type SessionRepositoryInput } from '../../repositories/session-repository-input.ts';
+import { readRepositoryTokens } from './repository-tokens.ts';
+
+/** A repository that a new session works on, and what was asked for it. */
+export interface ChosenRepository {
+  readonly wanted: SessionRepositoryInput;
+  readonly usable: UsableRepository;
+}
+
+/** The sources of a new session's repositories. */
+export interface RepositorySources {
+  /** Null: none were named; empty: the session gets none. */
+  readonly named: readonly SessionRepositoryInput[] | null;
+  /** Like `named`, but only text in an enterprise without a git connection; null or empty: none were named. */
+  readonly names: readonly string[] | null;
+  /** Text whose `@owner/name` tokens count; null: none do. */
+  readonly prompt: string | null;
+  /** Unprefixed id of the session whose agent starts this one; null: none. */
+  readonly parentId: string | null;
+}
+
+/**
+ * Returns the repositories of a new session: the named ones, or else those that the prompt names as `@owner/name`, the
+ * parent's, or the organization's default. Only an unknown name in the input is an error, UNKNOWN_REFERENCE at its
+ * path: a token is plain text if it names no repository of the organization, and a parent's or a default repository is
+ * left out after its permission was revoked.
+ */
+export async function chooseRepositories(
+  context: Context,
+  tx: Transaction,
+  { id: organizationId, enterpriseId, defaultRepositories }: OrganizationRecord,
+  { named, names, prompt, parentId }: RepositorySources,
+): Promise<ChosenRepository[]> {
+  if (named !== null) return resolve(context, tx, organizationId, named);
+  if (names?.length && (await hasGitConnections(tx, enterpriseId))) {
+    const wanted = [...new Set(names)].map((repository) => ({ repository }));
+    return resolve(context, tx, organizationId, wanted, 'repos');
+  }
+  const usable = (wanted: readonly SessionRepositoryInput[]) => keepUsable(context, tx, organizationId, wanted);
+  const tokens = prompt === null ? [] : readRepositoryTokens(prompt).slice(0, maxTokens);
+  const byPrompt = await usable(tokens.map((repository) => ({ repository })));
+  if (byPrompt.length > 0) return byPrompt;
+  if (parentId !== null) return usable(await repositoriesOf(tx, parentId));
+  return usable(defaultRepositories.map((repository) => ({ repository })));
+}
+
+/** Maximum number of tokens of a prompt that are looked up. */
+const maxTokens = 100;
+
+async function keepUsable(
+  context: Context,
+  tx: Transaction,
+  organizationId: string,
+  wanted: readonly SessionRepositoryInput[],
+): Promise<ChosenRepository[]> {
+  if (wanted.length === 0) return [];
+  const references = wanted.map(({ repository }) => repository);
+  const unknown = new Set(await findUnknownReferences(tx, organizationId, references));
+  const known = wanted.filter(({ repository }) => !unknown.has(repository));
+  const found = await resolve(context, tx, organizationId, known);
+  const first = new Map(found.toReversed().map((each) => [each.usable.repositoryId, each]));
+  return found.filter((each) => first.get(each.usable.repositoryId) === each).slice(0, maxRepositories);
+}
+
+async function resolve(
+  context: Context,
+  tx: Transaction,
+  organizationId: string,
+  wanted: readonly SessionRepositoryInput[],
+  argument: 'repositories' | 'repos' = 'repositories',
+): Promise<ChosenRepository[]> {
+  const references = wanted.map(({ repository }) => repository);
+  const pathOf = (n: number) => [argument, String(n), ...(argument === 'repositories' ? ['repository'] : [])];
+  const found = await resolveRepositories(context, tx, organizationId, references, pathOf);
+  return found.flatMap((usable, n) => {
+    const each = wanted[n];
+    return each ? [{ wanted: each, usable }] : [];
+  });
+}
+
+async function repositoriesOf(tx: Transaction, sessionId: string): Promise<SessionRepositoryInput[]> {
+  const rows = await tx.prisma.sessionRepository.findMany({
+    where: { sessionId },
+    orderBy: { position: 'asc' },
+    select: { repositoryId: true, requestedRef: true, pullRequestNumber: true, directory: true },
+  });
+  return rows.map(({ repositoryId, requestedRef, pullRequestNumber, directory }) => ({
+    repository: repositoryId,
+    ref: requestedRef,
+    pullRequest: pullRequestNumber,
+    directory,
+  }));
+}

@@ -1,18 +1,22 @@
 // The architecture diagram of docs/architecture.md as a table: each folder, and the folders that it may import besides
 // itself. Imports only point down. A new folder needs a line here before it may import anything.
 const mayImport = {
-  'api/graphql': ['domain', 'auth', 'http', 'providers'],
-  'api/rest': ['domain', 'auth', 'http'],
+  'api/graphql': ['domain', 'auth', 'forges', 'http', 'providers'],
+  'api/rest': ['domain', 'auth', 'forges', 'http'],
   'api/console': ['domain', 'auth', 'http'],
   jobs: ['domain'],
   // HTTP features that all APIs share; imports none of the APIs.
   http: [],
-  domain: ['auth', 'agents', 'providers', 'realtime', 'store', 'threads'],
+  domain: ['auth', 'agents', 'forges', 'git', 'providers', 'realtime', 'store', 'threads'],
   auth: ['store', 'realtime'],
   // Agents fill directories, and hostile agents require a deletion without other imports.
-  agents: ['threads', 'providers', 'store/delete-tree.ts'],
+  agents: ['threads', 'providers', 'git', 'store/delete-tree.ts'],
+  // Runs git for the service: mirrors and clones. Knows neither tenants' rules nor credentials.
+  git: ['store/delete-tree.ts'],
   // Model providers: their addresses and keys, and requests to them.
   providers: [],
+  // Forges (GitHub, GitLab, Gitea, git servers): their APIs, credentials and webhooks. Knows neither tenants nor sessions.
+  forges: [],
   realtime: [],
   store: [],
   // Reads the environment into one typed value, before anything else is built.
@@ -20,7 +24,7 @@ const mayImport = {
   // Commands for the operator: above everything else, like main.ts.
   cli: ['agents', 'assembly', 'auth', 'config', 'domain', 'http', 'realtime', 'store', 'main.ts', 'app.ts'],
   // Builds the parts of a process from the configuration.
-  assembly: ['agents', 'api', 'auth', 'config', 'domain', 'http', 'jobs', 'providers', 'realtime', 'store'],
+  assembly: ['agents', 'api', 'auth', 'config', 'domain', 'forges', 'http', 'jobs', 'providers', 'realtime', 'store'],
   // Worker threads with limits of time and memory: imports none of the programs that run in them.
   threads: [],
 };

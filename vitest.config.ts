@@ -3,6 +3,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { builtPrograms } from './test/support/built-programs.ts';
 import { ClosingLine } from './test/support/closing-line.ts';
 import { FailedFiles } from './test/support/failed-files.ts';
+import { filesWithoutGit } from './test/support/find-git.ts';
 import { makeMemoryDirectory } from './test/support/memory-directory.ts';
 import { nodeOptions } from './test/support/node-options.ts';
 import { findPostgresBinaries, howToGetPostgres } from './test/support/postgres-cluster.ts';
@@ -12,13 +13,16 @@ import { SlowFilesFirst } from './test/support/slow-files-first.ts';
 const unit = ['test/unit/**/*.test.ts'];
 
 /** Other tests that open no store: they run once. All others run on both databases. */
-const storeless = ['rules', 'agents', 'automations', 'http'].map((folder) => `test/${folder}/**/*.test.ts`);
+const storeless = ['rules', 'agents', 'automations', 'forges', 'http'].map((folder) => `test/${folder}/**/*.test.ts`);
 
 // For this process, the processes of test files, and what they start.
 const memoryDirectory = process.env.TMPDIR ? null : makeMemoryDirectory();
 if (memoryDirectory !== null) process.env.TMPDIR = memoryDirectory;
 
+const excluded = [...configDefaults.exclude, ...filesWithoutGit()];
+
 const everywhere = {
+  exclude: excluded,
   testTimeout: 60_000,
   hookTimeout: 120_000,
   // As long as Playwright waits: on a busy machine the second that is usual says nothing.
@@ -37,7 +41,7 @@ const sharing = { isolate: false };
 const onStore = {
   ...everywhere,
   include: ['test/**/*.test.ts'],
-  exclude: [...configDefaults.exclude, ...unit, ...storeless],
+  exclude: [...excluded, ...unit, ...storeless],
 };
 
 /**

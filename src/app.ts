@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openProfileRegistry, type ProfileRegistry } from './agents/profile-registry.ts';
-import { sharedNetworkWarning } from './agents/profiles/shared-networks.ts';
 import type { openDrivers } from './agents/sandbox/drivers.ts';
 import { createConsole } from './api/console/console-app.ts';
 import { schema } from './api/graphql/schema/index.ts';
@@ -103,12 +102,9 @@ interface AssembledParts extends Pick<AppParts, 'openDrivers' | 'packageOf'> {
 }
 
 async function assemble(config: Config, parts: AssembledParts): Promise<App> {
-  const { store, log, agents, trusted } = parts;
+  const { store, log, trusted } = parts;
   const built = await createServices(config, parts);
   const { services, installation, maintenance, keyUses, legacyUses, openStreams } = built;
-  const isExposed = config.roles.includes('api') || config.roles.includes('worker');
-  const warning = isExposed ? sharedNetworkWarning(agents.profiles.values()) : null;
-  if (warning !== null) log.warn({}, warning);
   const watches = createWatches(services);
   const rest = createRest(services, watches);
   const { isIntrospectable, hasExplorer, graphqlCacheBytes: cacheBytes } = config;
@@ -190,6 +186,7 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
     await keyUses.stop();
     await legacyUses.stop();
     await services.patterns.stop();
+    await services.forges.close();
     server.closeAllConnections();
     await closed;
     await services.broadcaster.stop();

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
+import { sharedNetworkWarning } from './agents/profiles/shared-networks.ts';
 import { createApp } from './app.ts';
 import { describeAgents } from './assembly/describe-agents.ts';
 import { readConfig } from './config/config.ts';
@@ -23,17 +24,20 @@ const { url } = await app.start().catch(async (error: unknown) => {
   await app.stop();
   return giveUp(error);
 });
-const { firstStart } = app.installation;
-if (firstStart) process.stdout.write(firstStartText(url, firstStart, await signInLink(firstStart.adminToken)));
-else process.stdout.write(`Switchyard is at ${url}. ${hint()}\n`);
-process.stdout.write(`${describeAgents(app.services.agents, config)}\n`);
-
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     setTimeout(() => process.exit(1), config.stopDelayMs + stopTimeoutMs).unref();
     app.stop().then(() => process.exit(0), giveUp);
   });
 }
+
+const { firstStart } = app.installation;
+const agentsText = describeAgents(app.services.agents, config);
+if (firstStart) {
+  const link = await signInLink(firstStart.adminToken);
+  process.stdout.write(firstStartText(url, firstStart, { link, agentsText }));
+} else process.stdout.write(`Switchyard is at ${url}. ${hint()}\n${agentsText}\n`);
+warnOfSharedNetworks();
 
 async function readAndCreate() {
   try {
@@ -58,15 +62,26 @@ function giveUp(error: unknown): never {
   process.exit(1);
 }
 
+// Comes after what a new user needs first.
+function warnOfSharedNetworks(): void {
+  const isExposed = roles.includes('api') || roles.includes('worker');
+  const warning = isExposed ? sharedNetworkWarning(app.services.agentProfiles.values()) : null;
+  if (warning !== null) app.services.log.warn({}, warning);
+}
+
 // The service starts without the link too: the token also signs in.
 async function signInLink(token: string): Promise<string> {
   const code = roles.includes('api') ? await createConsoleLink(app.services, token).catch(() => null) : null;
   return code === null
     ? ''
-    : `  Console                 ${consoleLinkAddress(app.services.baseUrl, code)}\n                          (works once, within 15 minutes; after that, sign in with the token)\n`;
+    : `  Sign in                 ${consoleLinkAddress(app.services.baseUrl, code)}\n                          (works once, within 15 minutes; after that, sign in with the token)\n`;
 }
 
-function firstStartText(address: string, { adminToken, v1Key, organizationId }: FirstStart, link: string): string {
+function firstStartText(
+  address: string,
+  { adminToken, v1Key, organizationId }: FirstStart,
+  { link, agentsText }: { readonly link: string; readonly agentsText: string },
+): string {
   const graphql = JSON.stringify({
     query:
       'mutation($input: CreateSessionInput!) { createSession(input: $input) { session { sessionId url status } userErrors { message } } }',
@@ -79,10 +94,12 @@ function firstStartText(address: string, { adminToken, v1Key, organizationId }: 
   return `
 Switchyard is at ${address}. Keep the following: it is shown only once.
 
-  Administrator's token   ${adminToken}
+${link}  Administrator's token   ${adminToken}
   v1 key                  ${v1Key}
   Organization            org-${organizationId}
-${link}
+
+${agentsText}
+
 Start a session and read the newest one with GraphQL (in a browser: ${address}/graphql):
 
 curl -s ${address}/graphql -H 'Authorization: Bearer ${adminToken}' -H 'Content-Type: application/json' \\
@@ -97,6 +114,5 @@ curl -s ${address}/v1/sessions -H 'Authorization: Bearer ${v1Key}' -H 'Content-T
   -d '{"prompt": "Write a haiku into haiku.txt"}'
 
 curl -s '${address}/v1/sessions?limit=1' -H 'Authorization: Bearer ${v1Key}'
-
 `;
 }

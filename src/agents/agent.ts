@@ -240,6 +240,10 @@ export interface AgentLaunch {
   readonly sandbox: Sandbox;
   /** Secrets for the child's environment only. */
   readonly env: Readonly<Record<string, string>>;
+  /** The path in the sandbox where its session works. If missing: the workspace. */
+  readonly cwd?: string;
+  /** Variables of the service for tools in the sandbox, such as git. They override all others but the gateway's. */
+  readonly serviceEnv?: Readonly<Record<string, string>>;
   /**
    * Variables that hold the paths of files of {@link Sandbox.writeRunFile}, by file name; the files may be written
    * later. The profile's `env` and {@link AgentLaunch.env} take precedence.

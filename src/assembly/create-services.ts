@@ -13,6 +13,7 @@ import { createLimits } from '../domain/limits/limits.ts';
 import { createOpenStreams, type OpenStreams } from '../domain/limits/open-streams.ts';
 import { createMaintenance } from '../domain/maintenance/maintenance.ts';
 import { createLegacyUses, type LegacyUses } from '../domain/usage/legacy-calls/legacy-uses.ts';
+import { createForges } from '../forges/forges.ts';
 import { createBroadcaster } from '../realtime/create-broadcaster.ts';
 import { createNotifier } from '../realtime/create-notifier.ts';
 import { createKeyring, loadSecretKey } from '../store/cipher.ts';
@@ -76,6 +77,7 @@ export async function createServices(
     concurrencyLimits: config.concurrencyLimits,
     isPrivateWebhookAllowed: config.isPrivateWebhookAllowed,
     isPrivateProviderAllowed: config.isPrivateProviderAllowed,
+    forges: createForges({ allowHttp: config.isHttpForgeAllowed, now: () => clocked.now().getTime() }),
     // Contexts read it for each request, after the process listens.
     get baseUrl() {
       return baseUrl;

@@ -24,12 +24,14 @@ export const httpVariables = {
   RATE_LIMIT_LOGIN: perMinute(30),
   /** Deliveries to the incoming webhook of one automation in a minute. */
   RATE_LIMIT_WEBHOOK: perMinute(300),
-  /** Requests to model providers that one principal causes in a minute, by tests of keys and lists of models. */
+  /** Requests to model providers and to forges that one principal causes in a minute, by tests and lists. */
   RATE_LIMIT_PROVIDER: perMinute(30),
   /** Allows webhooks to private networks and over http. */
   WEBHOOK_ALLOW_PRIVATE: flag(false),
   /** Allows provider keys for servers in private networks and over http; by default only on a computer of one user. */
   PROVIDER_ALLOW_PRIVATE: optionalFlag(),
+  /** Allows git connections over http, for forges on a trusted network. */
+  GIT_ALLOW_HTTP: flag(false),
   /** WebSockets and event streams that one principal may have open in this process. */
   MAX_SOCKETS: integer({ min: 1, max: 100_000 }).default(100),
   /** Connections that this process has open at once. */
@@ -59,12 +61,14 @@ export interface HttpConfig {
   readonly rateLimitLogin: number;
   /** Deliveries to the incoming webhook of one automation in a minute. */
   readonly rateLimitWebhook: number;
-  /** Requests to model providers that one principal causes in a minute; 0: no limit. */
+  /** Requests to model providers and to forges that one principal causes in a minute; 0: no limit. */
   readonly rateLimitProvider: number;
   /** Allows webhooks to private networks and over http. */
   readonly isPrivateWebhookAllowed: boolean;
   /** Allows provider keys for servers in private networks and over http. */
   readonly isPrivateProviderAllowed: boolean;
+  /** Allows git connections over http. */
+  readonly isHttpForgeAllowed: boolean;
   /** WebSockets and event streams that one principal may have open in this process. */
   readonly maxSockets: number;
   /** Connections that this process has open at once, WebSockets and event streams included. */
@@ -89,6 +93,7 @@ export function readHttpConfig(env: Variables): HttpConfig {
     rateLimitProvider: env.RATE_LIMIT_PROVIDER,
     isPrivateWebhookAllowed: env.WEBHOOK_ALLOW_PRIVATE,
     isPrivateProviderAllowed: env.PROVIDER_ALLOW_PRIVATE ?? isForThisComputer(env),
+    isHttpForgeAllowed: env.GIT_ALLOW_HTTP,
     maxSockets: env.MAX_SOCKETS,
     maxConnections: env.MAX_CONNECTIONS,
     maxConnectionsPerAddress: env.TRUST_PROXY === 0 ? env.MAX_CONNECTIONS_PER_ADDRESS : null,

@@ -1,9 +1,9 @@
+import { isModelId } from './model-id.ts';
 import type { ModelProvider } from './model-providers.ts';
 import { type ProviderAccess, ProviderRequestError, type RequestRules, requestProvider } from './request-provider.ts';
 
-/** Maximum number of models of a key, and the maximum length of the id of a model. */
-const maxModels = 1_000;
-const maxModelLength = 200;
+/** Maximum number of models of a key that are read. */
+export const maxModels = 1_000;
 
 /** The request for the models of each provider. */
 const paths: Readonly<Record<ModelProvider, string>> = {
@@ -15,8 +15,8 @@ const paths: Readonly<Record<ModelProvider, string>> = {
 };
 
 /**
- * Returns the ids of the models that a key offers, in the order of the provider, at most 1,000. Ids with control
- * characters, or with more than 200 characters are left out. Throws {@link ProviderRequestError}.
+ * Returns the ids of the models that a key offers, in the order of the provider, at most 1,000. Texts that
+ * {@link isModelId} refuses are left out. Throws {@link ProviderRequestError}.
  */
 export async function listModels(access: ProviderAccess, rules: RequestRules): Promise<string[]> {
   const answer = await requestProvider(access, paths[access.provider], rules);
@@ -31,9 +31,9 @@ export async function listModels(access: ProviderAccess, rules: RequestRules): P
 
 function readModel({ provider, key }: ProviderAccess, item: unknown): string | null {
   const id = provider === 'google' ? googleModel(item) : member(item, 'id');
-  if (typeof id !== 'string' || id === '' || id.length > maxModelLength) return null;
+  if (typeof id !== 'string' || !isModelId(id)) return null;
   // A hostile server could return the key as an id.
-  return /[\p{C}\p{Zl}\p{Zp}]/u.test(id) || (key !== null && id.includes(key)) ? null : id;
+  return key !== null && id.includes(key) ? null : id;
 }
 
 // Only models that generate text: `models/gemini-…` is the form of ids in its lists.
@@ -48,7 +48,8 @@ const member = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 
 /**
- * Makes one cheap request that needs the key, and returns the number of models; null if the request does not tell.
+ * Makes one cheap request that needs the key, and returns the number of models, at most {@link maxModels}; null if the request does
+ * not tell.
  * OpenRouter lists its models to everybody, so that its key is checked by a request of its own. Throws {@link ProviderRequestError}.
  */
 export async function checkAccess(access: ProviderAccess, rules: RequestRules): Promise<number | null> {

@@ -108,6 +108,7 @@ it('creates manually what the schema file cannot express', async () => {
   expect(Object.fromEntries(indexes.map(({ name, predicate }) => [name, predicate]))).toEqual({
     'api_key_live': '(revoked_at IS NULL)',
     'automation_by_name': '(deleted_at IS NULL)',
+    'git_connection_name': '(deleted_at IS NULL)',
     'knowledge_note_macro': '(macro IS NOT NULL)',
     'log_entry_messages': '(message_type IS NOT NULL)',
     'organization_by_name': '(deleted_at IS NULL)',
@@ -130,6 +131,7 @@ it('creates manually what the schema file cannot express', async () => {
     'session_child': "(COALESCE(parent_id, ''::text) <> ''::text)",
     'session_ended': '(ended_by IS NOT NULL)',
     'session_playbook': '(playbook_id IS NOT NULL)',
+    'session_repository_names': "(repository_names <> '{}'::text[])",
     'session_service_key': '(service_key_id IS NOT NULL)',
     'session_service_user': '(service_user_id IS NOT NULL)',
     'session_unlisted': 'is_unlisted',
@@ -154,11 +156,14 @@ it('creates manually what the schema file cannot express', async () => {
   expect(checks.map(({ name }) => name)).toMatchInlineSnapshot(`
     [
       "api_key_kind_known",
+      "git_connection_erased",
+      "git_permission_target_one",
       "log_entry_message_has_body",
       "provider_key_erased",
       "provider_key_scope",
       "secret_type_known",
       "session_ended_by_known",
+      "session_repository_state",
       "session_status_known",
       "usage_not_negative",
     ]

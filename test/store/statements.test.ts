@@ -45,7 +45,9 @@ const representatives = {
   'domain/execution/metering/ledger-entry.ts': {
     "added.join(', ')": 'active_ms = u.active_ms + excluded.active_ms',
     more: '',
+    addKeyUsage: '',
   },
+  'domain/execution/provider-keys/reservation-statements.ts': { addKeyUsage: '', expiry: 'now()' },
   'domain/execution/runs/queue-reasons.ts': {
     'condition': 's.id = $1',
     "reasonOf(`o.enterprise_id = $1 and s.status in ('new', 'resuming')`)":
@@ -93,7 +95,7 @@ const representatives = {
   'domain/installation/agent-programs/change-programs.ts': { 'applies[act]': 'can_install' },
   'domain/library/provider-keys/provider-keys.ts': { condition: 'true' },
   'domain/library/macros.ts': { 'tables[kind]': 'playbook m where' },
-  'domain/library/secrets/reseal-secrets.ts': { column: 'sealed' },
+  'domain/library/secrets/reseal-secrets.ts': { column: 'sealed', table: 'provider_key' },
   'domain/maintenance/copied-database.ts': {
     "isUnreadBy('webhook_feed')": 'true',
     "isUnreadBy('automation_feed')": 'true',
@@ -125,6 +127,10 @@ const sentByOtherTests: Readonly<Record<string, readonly [count: number, test: s
   'domain/audit/audit-log.ts': [1, 'graphql/audit-log.test.ts'],
   // The statements of watchers: one part for each kind of resource.
   'domain/changes/read-changes.ts': [2, 'graphql/resource-changes.test.ts'],
+  // The conditions of a list of permissions or of usable repositories.
+  'domain/git-connections/git-connections.ts': [1, 'rest/v3-git-providers.test.ts'],
+  'domain/git-connections/git-permissions.ts': [1, 'rest/v3-git-providers.test.ts'],
+  'domain/library/repositories/repositories.ts': [1, 'tenancy/graphql-fields.test.ts'],
   // Pages across a paging snapshot: their parts are chosen by the offset.
   'domain/sessions/list-sessions-by-offset.ts': [4, 'rest/v1-sessions-list.test.ts'],
   // One part for each organization of the page.

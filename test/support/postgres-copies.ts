@@ -18,15 +18,20 @@ export async function onDatabase<Row extends object>(url: string, ...statements:
   }
 }
 
+/** Returns a dump of a database as SQL. */
+export async function dumpDatabase(url: string): Promise<string> {
+  return (await run('pg_dump', ['--format=plain', url], { maxBuffer: 1 << 28 })).stdout;
+}
+
 /** Dumps a database and restores it into a new one on the server of `adminUrl`. Returns the URL of the copy. */
 export async function copyDatabase(sourceUrl: string, adminUrl: string): Promise<string> {
   const name = `copy_${randomBytes(8).toString('hex')}`;
   await onDatabase(adminUrl, `create database ${name}`);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
-  const dump = await run('pg_dump', ['--format=plain', sourceUrl], { maxBuffer: 1 << 28 });
+  const dump = await dumpDatabase(sourceUrl);
   const restoring = run('psql', ['--quiet', '--set=ON_ERROR_STOP=1', url.href]);
-  restoring.child.stdin?.end(dump.stdout);
+  restoring.child.stdin?.end(dump);
   await restoring;
   return url.href;
 }

@@ -16,7 +16,12 @@ const dataDir = mkdtempSync(join(tmpdir(), 'switchyard-elsewhere-'));
 const quiet = { info: () => undefined, warn: () => undefined };
 const baseEnv = { PATH: process.env.PATH ?? '' };
 const machine = await openLocalMachine({ dataDir, workerId: `elsewhere-${process.pid}`, baseEnv, log: quiet });
-const driver = createLocalDriver(machine, { ...hostDescription, wrap: hostCommand, pathsOf: (paths) => paths });
+const driver = createLocalDriver(machine, {
+  ...hostDescription,
+  wrap: hostCommand,
+  confineGit: null,
+  pathsOf: (paths) => paths,
+});
 const { workspaces } = driver;
 
 let ids = 0;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from 'graphql-ws';
 import pg from 'pg';
-import { findByEnvironment, signalProcess } from '../../../src/agents/sandbox/local/process-identity.ts';
+import { findByEnvironment, signalProcess } from '../../../src/agents/sandbox/process-identity.ts';
 import { call, graphql } from '../app.ts';
 import { writeProfiles } from '../profiles.ts';
 import { bootstrapToken, freePort, type ServerProcess, startServer } from '../server.ts';

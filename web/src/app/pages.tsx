@@ -145,6 +145,10 @@ const pages = [
     })),
   },
   {
+    path: '/manage/git',
+    page: lazy(async () => ({ default: (await loadWithRetry(() => import('../manage/git/git-page.tsx'))).GitPage })),
+  },
+  {
     path: '/manage/model-keys',
     page: lazy(async () => ({
       default: (await loadWithRetry(() => import('../manage/model-keys/model-keys-page.tsx'))).ModelKeysPage,

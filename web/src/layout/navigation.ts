@@ -49,6 +49,7 @@ export const navigation: readonly { readonly label: string; readonly items: read
         isFor: ({ may }) => may('MANAGE_ORG_SERVICE_USERS'),
       },
       { path: '/manage/agents', label: 'Agents', icon: 'power', isFor: mayChangeSettings },
+      { path: '/manage/git', label: 'Git', icon: 'pull', isFor: mayChangeOrganization },
       { path: '/manage/model-keys', label: 'Model keys', icon: 'key', isFor: mayChangeKeys },
       { path: '/manage/my-model-keys', label: 'My model keys', icon: 'key', isFor: mayHaveKeys },
       { path: '/manage/organization', label: 'Organization', icon: 'gear', isFor: mayChangeOrganization },

@@ -1,0 +1,135 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { heapHas, missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
+import { giteaToken, startGitea } from '../support/forges/gitea.ts';
+import { runMutation } from '../support/people.ts';
+import { makeUser } from '../support/principals.ts';
+import { makeOrganization } from '../support/sessions.ts';
+
+describe.skipIf(missing !== null)('the page of git connections', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  let gitea: Awaited<ReturnType<typeof startGitea>>;
+  beforeAll(async () => {
+    test = await startApp({ isHttpForgeAllowed: true });
+    browser = await openBrowser();
+    gitea = await startGitea();
+  });
+  afterAll(async () => {
+    await gitea?.close();
+    await browser?.close();
+    await test?.close();
+  });
+
+  const dialog = (page: Page) => page.getByRole('dialog');
+  const button = (page: Page, name: string) => dialog(page).getByRole('button', { name, exact: true });
+  const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
+  it('connects a forge, whose credential it never shows again, and tests it before and after', async () => {
+    const window = await openSignedIn(browser, test, test.adminToken, { at: '/manage/git' });
+    const { page } = window;
+    await page.getByText('No forge is connected', { exact: true }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await window.pictures('git-empty');
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await dialog(page).getByLabel('App ID').waitFor();
+    await window.pictures('git-app-form');
+    await dialog(page).getByLabel('Kind').selectOption({ label: 'Gitea or Forgejo' });
+    expect(await dialog(page).getByLabel('Host').inputValue()).toBe('');
+    await dialog(page).getByLabel('Host').fill('http://');
+    await dialog(page).getByLabel('Name').fill('Team forge');
+    await dialog(page).getByLabel('Token', { exact: true }).fill(giteaToken);
+    await button(page, 'Connect').click();
+    await dialog(page).getByRole('alert').waitFor();
+    expect(await dialog(page).getByLabel('Host').getAttribute('aria-invalid')).toBe('true');
+    await dialog(page).getByLabel('Host').fill(gitea.url);
+    await dialog(page).getByLabel('Token', { exact: true }).fill('another');
+    await button(page, 'Test').click();
+    const status = dialog(page).getByRole('status');
+    await status.getByText('refused the credential', { exact: false }).waitFor();
+    await dialog(page).getByLabel('Token', { exact: true }).fill(giteaToken);
+    await button(page, 'Test').click();
+    const abilities = dialog(page).getByRole('list', { name: 'Permissions of the connection' });
+    await abilities.getByText('Clone repositories').waitFor();
+    await dialog(page).getByText('robot', { exact: true }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await window.pictures('git-form-tested');
+    await button(page, 'Connect').click();
+    await page.getByText('Connected Team forge.', { exact: true }).waitFor();
+    const row = page.getByRole('row', { name: /Team forge/ });
+    // It was tested as it was saved.
+    expect(await dialog(page).count()).toBe(0);
+    const kept = await page.evaluate(() => JSON.stringify([location.href, { ...localStorage }, { ...sessionStorage }]));
+    expect((await page.content()) + kept).not.toContain(giteaToken);
+    await expect.poll(() => heapHas(page, giteaToken)).toBe(false);
+
+    await row.getByRole('button', { name: 'Test Team forge' }).click();
+    await abilities.getByText('Clone repositories').waitFor();
+    await button(page, 'Done').click();
+    await row.getByText('robot', { exact: true }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await window.pictures('git-connections');
+
+    await row.getByRole('button', { name: 'Edit Team forge' }).click();
+    expect(await dialog(page).getByLabel('Token', { exact: true }).getAttribute('required')).toBeNull();
+    await dialog(page).getByLabel('Host').fill('http://127.0.0.1:1');
+    await dialog(page).getByText('Enter it again, because the host changes.', { exact: true }).waitFor();
+    await dialog(page).getByLabel('Host').fill(gitea.url);
+    await dialog(page).getByLabel('Name').fill('Our forge');
+    await button(page, 'Save').click();
+    await page.getByText('Saved Our forge.', { exact: true }).waitFor();
+    expect(await dialog(page).count()).toBe(0);
+    await page.getByRole('button', { name: 'Delete Our forge' }).click();
+    await button(page, 'Delete').click();
+    await page.getByText('No forge is connected', { exact: true }).waitFor();
+    expect(window.consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('gives organizations permissions, and limits them to reading', async () => {
+    const access = { providerType: 'GITEA_TOKEN', host: gitea.url, token: giteaToken, name: 'Forge' };
+    await runMutation(test, 'createGitConnection', 'gitConnection { id }', access);
+    const other = await makeOrganization(test, 'Other team');
+    const window = await openSignedIn(browser, test, test.adminToken, { at: '/manage/git', width: 375 });
+    const { page } = window;
+    await page.getByRole('combobox', { name: 'Organization' }).last().click();
+    await page.getByRole('listbox').getByRole('option', { name: 'Other team' }).click();
+    await page.getByText('No permissions', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Add a permission' }).click();
+    await dialog(page).getByLabel('Repositories').selectOption({ label: 'One repository' });
+    await dialog(page).getByLabel('Repository', { exact: true }).fill('acme/../site');
+    await button(page, 'Add').click();
+    await dialog(page).getByRole('alert').waitFor();
+    await dialog(page).getByLabel('Repository', { exact: true }).fill('acme/site');
+    expect(await seriousFindings(page)).toEqual([]);
+    await window.pictures('git-permission-form');
+    await button(page, 'Add').click();
+    await page.getByText('Added the permission.', { exact: true }).waitFor();
+    await page.setViewportSize({ width: 375, height: 844 });
+    await page.getByRole('button', { name: 'Make read-only: acme/site' }).click();
+    await page.getByRole('button', { name: 'Allow pushes: acme/site' }).waitFor();
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    await window.pictures('git-permissions');
+    const [row] = await test.app.services.store.query(
+      'select repo_path, read_only, organization_id from git_permission',
+      [],
+    );
+    expect(row).toMatchObject({ 'repo_path': 'acme/site', 'read_only': true });
+    expect(other.organizationId).toContain(String((row as { organization_id: string }).organization_id));
+    await page.getByRole('button', { name: 'Remove acme/site' }).click();
+    await button(page, 'Remove').click();
+    await page.getByText('No permissions', { exact: true }).waitFor();
+    expect(window.consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is hidden from members', async () => {
+    const { token } = await makeUser(test, { organizationId: `org-${test.organizationId}` });
+    const { page } = await openSignedIn(browser, test, token, { at: '/manage/git' });
+    await page.getByText('No access to git connections', { exact: true }).waitFor();
+    expect(await page.getByRole('link', { name: 'Git', exact: true }).count()).toBe(0);
+    await page.context().close();
+  });
+});

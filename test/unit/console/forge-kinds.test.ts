@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest';
+import {
+  abilityState,
+  byUrgency,
+  missingPermissions,
+  type ReportedAbility,
+} from '../../../web/src/manage/git/ability-report.ts';
+import { credentialPage, hostForKind } from '../../../web/src/manage/git/forge-kinds.ts';
+import { describeTarget, targetKindOf } from '../../../web/src/manage/git/permission-target.ts';
+
+it('links to the page of a forge that creates credentials', () => {
+  expect(credentialPage('GITHUB_TOKEN', 'github.com')).toBe('https://github.com/settings/personal-access-tokens/new');
+  expect(credentialPage('GITEA_TOKEN', 'http://git.test:3000/forge/')).toBe(
+    'http://git.test:3000/forge/user/settings/applications',
+  );
+  for (const host of ['', ' ', 'not a host', 'javascript://alert(1)//']) {
+    expect(credentialPage('GITHUB_TOKEN', host) ?? 'https://', host).toMatch(/^https:\/\//);
+  }
+  expect(credentialPage('GITHUB_APP', '')).toBeNull();
+  expect(credentialPage('GIT_HTTPS', 'git.example.com')).toBeNull();
+});
+
+it('changes the host with the kind, unless it is an own one', () => {
+  expect(hostForKind('GITLAB_TOKEN', 'GITHUB_APP', 'github.com')).toBe('gitlab.com');
+  expect(hostForKind('GITEA_TOKEN', 'GITLAB_TOKEN', 'gitlab.com')).toBe('');
+  expect(hostForKind('GITHUB_TOKEN', 'GITEA_TOKEN', '')).toBe('github.com');
+  expect(hostForKind('GITHUB_TOKEN', 'GITEA_TOKEN', 'git.example.com')).toBe('git.example.com');
+});
+
+it('lists missing permissions first, and tells which ones sessions need', () => {
+  const ability = (name: ReportedAbility['ability'], isGranted: boolean | null, isRequired: boolean) => ({
+    ability: name,
+    permission: name.toLowerCase(),
+    isGranted,
+    isRequired,
+  });
+  const abilities = [
+    ability('READ_CODE', true, true),
+    ability('CHECKS', null, false),
+    ability('WEBHOOKS', false, false),
+    ability('PUSH', false, true),
+  ];
+  expect(byUrgency(abilities).map((each) => abilityState(each).label)).toEqual([
+    'Missing',
+    'Missing, optional',
+    'Unknown',
+    'Granted',
+  ]);
+  expect(missingPermissions(abilities)).toEqual(['push']);
+});
+
+it('describes the target of a permission', () => {
+  const none = { repoPath: null, groupPrefix: null, prefixPath: null };
+  const targets = [
+    { ...none, repoPath: 'acme/site' },
+    { ...none, groupPrefix: 'acme' },
+    { ...none, prefixPath: 'acme/web-' },
+  ];
+  expect(targets.map(describeTarget)).toEqual(['acme/site', 'acme/*', 'acme/web-*']);
+  expect(targets.map(targetKindOf)).toEqual(['repoPath', 'groupPrefix', 'prefixPath']);
+});

@@ -1,0 +1,62 @@
+import type { GitAbility } from '../../__generated__/useConnectionTestMutation.graphql.ts';
+
+/** An ability that a test of a connection reported. */
+export interface ReportedAbility {
+  readonly ability: GitAbility;
+  readonly permission: string;
+  readonly isGranted: boolean | null | undefined;
+  readonly isRequired: boolean;
+}
+
+const labels: Readonly<Record<Exclude<GitAbility, '%future added value'>, string>> = {
+  READ_CODE: 'Clone repositories',
+  PUSH: 'Push branches',
+  PUSH_WORKFLOWS: 'Push changes of workflow files',
+  PULL_REQUESTS: 'Open pull requests',
+  COMMENTS: 'Comment on pull requests',
+  CHECKS: 'Read the results of checks',
+  CHECK_LOGS: 'Read the logs of failed checks',
+  WEBHOOKS: 'Receive webhooks',
+};
+
+/** The name of an ability for display. */
+export const abilityLabel = (ability: GitAbility): string =>
+  ability === '%future added value' ? 'Other permission' : labels[ability];
+
+/** The state of an ability, as text and colour. */
+export interface AbilityState {
+  readonly label: 'Granted' | 'Missing' | 'Missing, optional' | 'Unknown';
+  readonly tone: 'good' | 'bad' | 'warn' | 'plain';
+}
+
+/** Returns the state of an ability. A forge may tell only when a permission is used. */
+export function abilityState({ isGranted, isRequired }: ReportedAbility): AbilityState {
+  if (isGranted === true) return { label: 'Granted', tone: 'good' };
+  if (isGranted == null) return { label: 'Unknown', tone: 'plain' };
+  return isRequired ? { label: 'Missing', tone: 'bad' } : { label: 'Missing, optional', tone: 'warn' };
+}
+
+/** Returns the abilities with the missing ones first: required, then optional, then unknown, then granted. */
+export function byUrgency(abilities: readonly ReportedAbility[]): readonly ReportedAbility[] {
+  const order = ['bad', 'warn', 'plain', 'good'];
+  return abilities.toSorted((a, b) => order.indexOf(abilityState(a).tone) - order.indexOf(abilityState(b).tone));
+}
+
+/** Returns the permissions that sessions need and the connection lacks, in the words of the forge. */
+export const missingPermissions = (abilities: readonly ReportedAbility[]): readonly string[] =>
+  abilities.filter((each) => abilityState(each).tone === 'bad').map(({ permission }) => permission);
+
+const failures: Readonly<Record<string, string>> = {
+  CREDENTIAL_REFUSED: 'Credential refused',
+  INVALID_CONNECTION: 'Invalid settings',
+  INVALID_RESPONSE: 'Unexpected answer',
+  MISSING_PERMISSION: 'Missing permission',
+  NOT_FOUND: 'Not found',
+  RATE_LIMITED: 'Rate limited',
+  REJECTED: 'Rejected',
+  UNREACHABLE: 'Not reachable',
+  UNSUPPORTED: 'Not supported',
+};
+
+/** The cause of a failed test, in a few words. */
+export const failureLabel = (code: string): string => failures[code] ?? 'Failed';

@@ -1,0 +1,176 @@
+import { useId, useState } from 'react';
+import { graphql, useFragment } from 'react-relay';
+import type {
+  connectionList_connection$data,
+  connectionList_connection$key,
+} from '../../__generated__/connectionList_connection.graphql.ts';
+import type { connectionListDeleteMutation } from '../../__generated__/connectionListDeleteMutation.graphql.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
+import { Button } from '../../ui/button.tsx';
+import { Empty } from '../../ui/states.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { visible } from '../../ui/visible.ts';
+import { actionsColumn, ConfirmAction } from '../kit/kit.ts';
+import type { EditedConnection } from './connection-fields.tsx';
+import { ConnectionForm, type SavedConnection } from './connection-form.tsx';
+import { ConnectionState } from './connection-state.tsx';
+import { forgeKindLabel, isForgeKind } from './forge-kinds.ts';
+import { TestDialog } from './test-dialog.tsx';
+
+type Connection = connectionList_connection$data[number];
+
+interface ConnectionListProps {
+  readonly connections: connectionList_connection$key;
+  /** True if the viewer may connect forges. */
+  readonly mayChange: boolean;
+  /** Reads the list again. */
+  readonly onChanged: () => void;
+}
+
+/** The git connections of the enterprise, with their accounts and last tests. */
+export function ConnectionList({ connections: reference, mayChange, onChanged }: ConnectionListProps) {
+  const connections = useFragment(
+    graphql`
+      fragment connectionList_connection on GitConnection @relay(plural: true) {
+        id
+        gitConnectionId
+        providerType
+        name
+        host
+        username
+        appId
+        installationId
+        hasCredential
+        lastReport {
+          identity {
+            login
+            isBot
+          }
+        }
+        ...connectionState_connection
+      }
+    `,
+    reference,
+  );
+  const heading = useId();
+  const toasts = useToasts();
+  const [form, setForm] = useState<EditedConnection | 'new' | null>(null);
+  const [tested, setTested] = useState<{ readonly id: string; readonly name: string } | null>(null);
+  const [leaving, setLeaving] = useState<Connection | null>(null);
+  const [remove] = useMutation<connectionListDeleteMutation>(graphql`
+    mutation connectionListDeleteMutation($input: DeleteGitConnectionInput!) {
+      deleteGitConnection(input: $input) {
+        deletedGitConnectionId
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const finish = ({ gitConnectionId, name, isUntested }: SavedConnection) => {
+    toasts.say(form === 'new' ? `Connected ${name}.` : `Saved ${name}.`);
+    setForm(null);
+    onChanged();
+    if (isUntested) setTested({ id: gitConnectionId, name });
+  };
+  const columns: readonly Column<Connection>[] = [
+    {
+      label: 'Name',
+      cell: ({ name, host, providerType }) => (
+        <span className="git-name">
+          <span className="row-link">{visible(name)}</span>
+          <span className="under">{forgeKindLabel(providerType)}</span>
+          {host !== name && <span className="under">{visible(host)}</span>}
+        </span>
+      ),
+    },
+    { label: 'Account', cell: (each) => accountOf(each) },
+    { label: 'Last test', cell: (each) => <ConnectionState connection={each} /> },
+    ...(mayChange
+      ? [
+          actionsColumn<Connection>((each) => (
+            <>
+              <Button
+                size="small"
+                aria-label={`Test ${each.name}`}
+                onClick={() => setTested({ id: each.gitConnectionId, name: each.name })}
+              >
+                Test
+              </Button>
+              {isForgeKind(each.providerType) && (
+                <Button size="small" aria-label={`Edit ${each.name}`} onClick={() => setForm(each as EditedConnection)}>
+                  Edit
+                </Button>
+              )}
+              <Button size="small" tone="danger" aria-label={`Delete ${each.name}`} onClick={() => setLeaving(each)}>
+                Delete
+              </Button>
+            </>
+          )),
+        ]
+      : []),
+  ];
+  const kindOf = (id: string) => connections.find((each) => each.gitConnectionId === id)?.providerType;
+  return (
+    <section className="card sheet" aria-labelledby={heading}>
+      <header>
+        <h2 id={heading}>Connections</h2>
+        {mayChange && connections.length > 0 && (
+          <Button icon="plus" onClick={() => setForm('new')}>
+            Connect
+          </Button>
+        )}
+        <p>Accounts at forges. Agents never see their credentials: the service adds them to clones and pushes.</p>
+      </header>
+      {connections.length === 0 ? (
+        <Empty
+          title="No forge is connected"
+          text={
+            mayChange
+              ? 'Connect GitHub, GitLab, Gitea, Forgejo or another git server. Sessions can then work on its repositories, and push to branches of their own.'
+              : 'An administrator who may change the settings of the enterprise can connect one.'
+          }
+        >
+          {mayChange && (
+            <Button tone="primary" icon="plus" onClick={() => setForm('new')}>
+              Connect
+            </Button>
+          )}
+        </Empty>
+      ) : (
+        <Table label="Git connections" columns={columns} rows={connections} keyOf={({ id }) => id} />
+      )}
+      {form !== null && (
+        <ConnectionForm edited={form === 'new' ? null : form} onSaved={finish} onClose={() => setForm(null)} />
+      )}
+      {tested && form === null && (
+        <TestDialog
+          key={tested.id}
+          gitConnectionId={tested.id}
+          name={tested.name}
+          needsRepository={kindOf(tested.id) === 'GIT_HTTPS'}
+          onTested={onChanged}
+          onClose={() => setTested(null)}
+        />
+      )}
+      {leaving && (
+        <ConfirmAction
+          title={`Delete ${leaving.name}?`}
+          text="Sessions can no longer clone from it and push to it, also those that run. The service erases the credential, and deletes the permissions of organizations for this connection. This cannot be undone."
+          confirmLabel="Delete"
+          successMessage={`Deleted ${leaving.name}.`}
+          run={() => remove({ input: { gitConnectionId: leaving.gitConnectionId } })}
+          onClose={() => setLeaving(null)}
+          onDone={onChanged}
+        />
+      )}
+    </section>
+  );
+}
+
+function accountOf({ lastReport, username, hasCredential }: Connection): string {
+  const identity = lastReport?.identity;
+  if (identity != null) return identity.isBot ? `${identity.login} (bot)` : identity.login;
+  return username ?? (hasCredential ? 'Not known before a test' : 'None');
+}

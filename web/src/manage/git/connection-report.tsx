@@ -1,0 +1,49 @@
+import { Badge } from '../../ui/badge.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Time } from '../../ui/time.tsx';
+import { visible } from '../../ui/visible.ts';
+import { abilityLabel, abilityState, byUrgency } from './ability-report.ts';
+import type { ConnectionTestResult } from './use-connection-test.ts';
+
+/** The report of a test: the account, each permission, and advice. */
+export function ConnectionReport({ report }: { readonly report: NonNullable<ConnectionTestResult['report']> }) {
+  const { identity, abilities, expiresAt, warnings } = report;
+  return (
+    <div className="git-report">
+      <dl className="facts">
+        <dt>Account</dt>
+        <dd>
+          {identity == null ? 'None' : visible(identity.login)}
+          {identity?.isBot && ' (bot)'}
+        </dd>
+        {expiresAt != null && (
+          <>
+            <dt>Expires</dt>
+            <dd>
+              <Time at={expiresAt} />
+            </dd>
+          </>
+        )}
+      </dl>
+      {warnings.map((warning) => (
+        <p className="git-warning" key={warning}>
+          <Icon name="warning" /> {visible(warning)}
+        </p>
+      ))}
+      <ul className="git-abilities" aria-label="Permissions of the connection">
+        {byUrgency(abilities).map((each) => {
+          const { label, tone } = abilityState(each);
+          return (
+            <li key={each.ability}>
+              <span>
+                {abilityLabel(each.ability)}
+                <code>{visible(each.permission)}</code>
+              </span>
+              <Badge tone={tone}>{label}</Badge>
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}

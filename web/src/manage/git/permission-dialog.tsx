@@ -1,0 +1,99 @@
+import { useState } from 'react';
+import { graphql } from 'react-relay';
+import type { permissionDialogMutation } from '../../__generated__/permissionDialogMutation.graphql.ts';
+import { useMutation } from '../../relay/use-mutation.ts';
+import { errorOf, Select, TextField } from '../../ui/field.tsx';
+import { useToasts } from '../../ui/toasts.tsx';
+import { visible } from '../../ui/visible.ts';
+import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
+import { type TargetKind, targetKinds } from './permission-target.ts';
+
+interface PermissionDialogProps {
+  readonly organizationId: string;
+  readonly connections: readonly { readonly gitConnectionId: string; readonly name: string }[];
+  /** The list to which the permission is added. */
+  readonly listId: string;
+  readonly onClose: () => void;
+}
+
+const fieldNames = ['gitConnectionId', 'repoPath', 'groupPrefix', 'prefixPath', 'isReadOnly'];
+
+/** Allows an organization to use repositories of a connection. */
+export function PermissionDialog({ organizationId, connections, listId, onClose }: PermissionDialogProps) {
+  const toasts = useToasts();
+  const [kind, setKind] = useState<TargetKind>('groupPrefix');
+  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [create, isBusy] = useMutation<permissionDialogMutation>(
+    graphql`
+      mutation permissionDialogMutation($input: CreateGitPermissionInput!, $lists: [ID!]!) {
+        createGitPermission(input: $input) {
+          gitPermissionEdge @prependEdge(connections: $lists) {
+            node {
+              ...permissionList_permission
+            }
+          }
+          userErrors {
+            message
+            path
+          }
+        }
+      }
+    `,
+    { isQuiet: true },
+  );
+  const submit = async (fields: FormFields) => {
+    const { errors: refused } = await create({
+      input: {
+        organizationId,
+        gitConnectionId: fields.text('gitConnectionId'),
+        [kind]: fields.text('path'),
+        isReadOnly: fields.text('access') === 'read',
+      },
+      lists: [listId],
+    });
+    setErrors(refused);
+    if (refused !== null) return;
+    toasts.say('Added the permission.');
+    onClose();
+  };
+  const { field, example } = targetKinds[kind];
+  return (
+    <FormDialog
+      title="Add a permission"
+      submitLabel="Add"
+      isBusy={isBusy}
+      errors={errors}
+      fieldNames={fieldNames}
+      onClose={onClose}
+      onSubmit={(fields) => void submit(fields)}
+    >
+      <Select label="Connection" name="gitConnectionId" error={errorOf(errors, 'gitConnectionId')}>
+        {connections.map(({ gitConnectionId, name }) => (
+          <option value={gitConnectionId} key={gitConnectionId}>
+            {visible(name)}
+          </option>
+        ))}
+      </Select>
+      <Select label="Repositories" value={kind} onChange={({ target }) => setKind(target.value as TargetKind)}>
+        {Object.entries(targetKinds).map(([value, { label }]) => (
+          <option value={value} key={value}>
+            {label}
+          </option>
+        ))}
+      </Select>
+      <TextField
+        label={field}
+        name="path"
+        required
+        spellCheck={false}
+        placeholder={example}
+        hint={kind === 'groupPrefix' ? 'Its subgroups count too.' : undefined}
+        error={errorOf(errors, kind)}
+      />
+      <Select label="Access" name="access">
+        <option value="write">Clone and push</option>
+        <option value="read">Read only: clone, but no pushes</option>
+      </Select>
+    </FormDialog>
+  );
+}

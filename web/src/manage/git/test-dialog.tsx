@@ -1,0 +1,67 @@
+import { type FormEvent, useEffect, useId, useRef } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { FormFields } from '../kit/kit.ts';
+import { TestResult } from './test-result.tsx';
+import { useConnectionTest } from './use-connection-test.ts';
+
+interface TestDialogProps {
+  readonly gitConnectionId: string;
+  readonly name: string;
+  /** True for a server that has to be tested with a repository. */
+  readonly needsRepository: boolean;
+  /** Called after each test, which the service has recorded. */
+  readonly onTested: () => void;
+  readonly onClose: () => void;
+}
+
+/** Tests a stored connection and shows the report. Starts at once, unless it needs a repository. */
+export function TestDialog({ gitConnectionId, name, needsRepository, onTested, onClose }: TestDialogProps) {
+  const form = useId();
+  const { test, isTesting, result } = useConnectionTest();
+  const run = async (repositoryPath: string | null) => {
+    await test({ gitConnectionId, repositoryPath });
+    onTested();
+  };
+  const hasStarted = useRef(false);
+  useEffect(() => {
+    if (hasStarted.current || needsRepository) return;
+    hasStarted.current = true;
+    void run(null);
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (!isTesting) void run(new FormFields(event.currentTarget).textOrNull('repositoryPath'));
+  };
+  return (
+    <Dialog
+      title={`Test ${name}`}
+      onClose={onClose}
+      actions={
+        <>
+          <Button type="submit" form={form} isBusy={isTesting}>
+            {needsRepository && result === null ? 'Test' : 'Test again'}
+          </Button>
+          <Button tone="primary" onClick={onClose}>
+            Done
+          </Button>
+        </>
+      }
+    >
+      <form id={form} className="form" autoComplete="off" onSubmit={submit}>
+        {needsRepository && (
+          <TextField
+            label="Repository to test"
+            name="repositoryPath"
+            required
+            spellCheck={false}
+            placeholder="owner/name"
+            hint="The server lists no repositories, so a test reads this one."
+          />
+        )}
+        <TestResult isTesting={isTesting} result={result} />
+      </form>
+    </Dialog>
+  );
+}

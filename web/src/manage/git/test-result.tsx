@@ -1,0 +1,28 @@
+import { Icon } from '../../ui/icons.tsx';
+import { visible } from '../../ui/visible.ts';
+import { ConnectionReport } from './connection-report.tsx';
+import type { ConnectionTestResult } from './use-connection-test.ts';
+
+interface TestResultProps {
+  readonly isTesting: boolean;
+  /** Null: there is none yet. */
+  readonly result: ConnectionTestResult | null;
+}
+
+/** The result of a test: a sentence that is announced, and the report. */
+export function TestResult({ isTesting, result }: TestResultProps) {
+  return (
+    <div className="git-test">
+      <p role="status" className={result === null ? undefined : result.isOk ? 'good' : 'problem'}>
+        {isTesting
+          ? 'Testing…'
+          : result !== null && (
+              <>
+                <Icon name={result.isOk ? 'check' : 'warning'} /> {visible(result.text)}
+              </>
+            )}
+      </p>
+      {result?.report && <ConnectionReport report={result.report} />}
+    </div>
+  );
+}

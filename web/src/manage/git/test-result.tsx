@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react';
 import { Icon } from '../../ui/icons.tsx';
 import { visible } from '../../ui/visible.ts';
 import { ConnectionReport } from './connection-report.tsx';
@@ -11,8 +12,12 @@ interface TestResultProps {
 
 /** The result of a test: a sentence that is announced, and the report. */
 export function TestResult({ isTesting, result }: TestResultProps) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (result !== null) box.current?.scrollIntoView({ block: 'nearest' });
+  }, [result]);
   return (
-    <div className="git-test">
+    <div className="git-test" ref={box}>
       <p role="status" className={result === null ? undefined : result.isOk ? 'good' : 'problem'}>
         {isTesting
           ? 'Testing…'

@@ -20,7 +20,7 @@ it('links to the page of a forge that creates credentials', () => {
   expect(credentialPage('GIT_HTTPS', 'git.example.com')).toBeNull();
 });
 
-it('changes the host with the kind, unless it is an own one', () => {
+it('changes the host with the kind, unless the user typed one', () => {
   expect(hostForKind('GITLAB_TOKEN', 'GITHUB_APP', 'github.com')).toBe('gitlab.com');
   expect(hostForKind('GITEA_TOKEN', 'GITLAB_TOKEN', 'gitlab.com')).toBe('');
   expect(hostForKind('GITHUB_TOKEN', 'GITEA_TOKEN', '')).toBe('github.com');

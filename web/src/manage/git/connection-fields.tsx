@@ -37,7 +37,7 @@ export const connectionFieldNames = [
 /** The fields of a git connection. Credentials stay in their inputs only: no state or storage has them. */
 export function ConnectionFields({ edited, errors }: ConnectionFieldsProps) {
   const [kind, setKind] = useState<ForgeKind>(edited?.providerType ?? 'GITHUB_APP');
-  const [host, setHost] = useState(edited?.host ?? forgeKinds.GITHUB_APP.usualHost);
+  const [host, setHost] = useState(edited?.host ?? forgeKinds.GITHUB_APP.defaultHost);
   const { help, members, credentialLink } = forgeKinds[kind];
   const page = credentialPage(kind, host);
   const isMoved = edited !== null && host.trim() !== edited.host;
@@ -107,7 +107,7 @@ export function ConnectionFields({ edited, errors }: ConnectionFieldsProps) {
           spellCheck={false}
           required
           placeholder="git.example.com"
-          hint={forgeKinds[kind].usualHost === '' ? 'A host name, or a base URL with a port or a path.' : undefined}
+          hint={forgeKinds[kind].defaultHost === '' ? 'A host name, or a base URL with a port or a path.' : undefined}
           value={host}
           onChange={({ target }) => setHost(target.value)}
           error={errorOf(errors, 'host')}

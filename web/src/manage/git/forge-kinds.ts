@@ -10,7 +10,7 @@ export type ConnectionMember = 'username' | 'token' | 'appId' | 'installationId'
 interface ForgeKindText {
   readonly label: string;
   /** The host that most connections of the kind have; empty: each has its own. */
-  readonly usualHost: string;
+  readonly defaultHost: string;
   /** The path of the page on which the forge creates credentials; null: the forge has none. */
   readonly credentialPath: string | null;
   readonly credentialLink: string;
@@ -24,7 +24,7 @@ interface ForgeKindText {
 export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
   GITHUB_APP: {
     label: 'GitHub App',
-    usualHost: 'github.com',
+    defaultHost: 'github.com',
     credentialPath: '/settings/apps/new',
     credentialLink: 'Create a GitHub App',
     help: 'The App needs read and write access to contents and pull requests, and read access to checks, commit statuses and actions. Install it on the account whose repositories sessions use. Its credentials expire after an hour, so it is the best choice for GitHub.',
@@ -32,7 +32,7 @@ export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
   },
   GITHUB_TOKEN: {
     label: 'GitHub token',
-    usualHost: 'github.com',
+    defaultHost: 'github.com',
     credentialPath: '/settings/personal-access-tokens/new',
     credentialLink: 'Create a token at GitHub',
     help: 'A fine-grained token needs read and write access to contents and pull requests, and read access to checks, commit statuses and actions. A classic token needs the scope repo.',
@@ -40,7 +40,7 @@ export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
   },
   GITLAB_TOKEN: {
     label: 'GitLab',
-    usualHost: 'gitlab.com',
+    defaultHost: 'gitlab.com',
     credentialPath: '/-/user_settings/personal_access_tokens',
     credentialLink: 'Create a token at GitLab',
     help: 'A personal, group or project access token with the scopes api and write_repository. The role of its account must allow pushes and merge requests.',
@@ -48,7 +48,7 @@ export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
   },
   GITEA_TOKEN: {
     label: 'Gitea or Forgejo',
-    usualHost: '',
+    defaultHost: '',
     credentialPath: '/user/settings/applications',
     credentialLink: 'Create a token at this server',
     help: 'A token with the scopes write:repository and write:issue.',
@@ -56,7 +56,7 @@ export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
   },
   GIT_HTTPS: {
     label: 'Git over HTTPS',
-    usualHost: '',
+    defaultHost: '',
     credentialPath: null,
     credentialLink: '',
     help: 'Any server with git over HTTPS. The account needs read access, and write access for pushes. There are no pull requests and no lists of repositories.',
@@ -83,6 +83,6 @@ export function credentialPage(kind: ForgeKind, host: string): string | null {
 
 /** Returns the host for a kind: the usual one, if the host before was empty or the usual one of the kind before. */
 export function hostForKind(kind: ForgeKind, before: ForgeKind, host: string): string {
-  const isOwn = host.trim() !== '' && host.trim() !== forgeKinds[before].usualHost;
-  return isOwn ? host : forgeKinds[kind].usualHost;
+  const isOwn = host.trim() !== '' && host.trim() !== forgeKinds[before].defaultHost;
+  return isOwn ? host : forgeKinds[kind].defaultHost;
 }

@@ -4,6 +4,7 @@ import type { filterBar_organization$key } from '../__generated__/filterBar_orga
 import { useSigned } from '../app/gate.tsx';
 import { useMemberChoices } from '../pickers/use-member-choices.ts';
 import { usePlaybookChoices } from '../pickers/use-playbook-choices.ts';
+import { useRepositoryChoices } from '../pickers/use-repository-choices.ts';
 import { Button } from '../ui/button.tsx';
 import { Select, TextField } from '../ui/field.tsx';
 import { Picker } from '../ui/picker.tsx';
@@ -15,7 +16,14 @@ const typingMs = 250;
 const nobody = fixedChoices([]);
 
 /** Collapsed behind a button in narrow windows. */
-const collapsible = ['state', 'origin', 'playbook', 'tag', 'by'] as const satisfies readonly (keyof Filters)[];
+const collapsible = [
+  'state',
+  'origin',
+  'playbook',
+  'repository',
+  'tag',
+  'by',
+] as const satisfies readonly (keyof Filters)[];
 
 interface FilterBarProps {
   readonly organization: filterBar_organization$key;
@@ -41,6 +49,7 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
   const members = useMemberChoices(organizationId);
   const people = may('VIEW_ORG_MEMBERSHIP') ? members : nobody;
   const playbooks = usePlaybookChoices(organizationId);
+  const repositories = useRepositoryChoices(organizationId);
   const tags = useMemo(
     () => fixedChoices((allowedTags ?? []).map((tag) => ({ value: tag, label: tag }))),
     [allowedTags],
@@ -128,6 +137,7 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
           </>,
         )}
         {picker('playbook', 'Playbook', 'Any playbook', playbooks)}
+        {picker('repository', 'Repository', 'Any repository', repositories, [], true)}
         {allowedTags && allowedTags.length > 0 ? (
           // Sessions may still have tags that are no longer allowed.
           picker('tag', 'Tag', 'Any tag', tags, [], true)

@@ -12,7 +12,7 @@ export const stateGroups = {
 /** Labels of session origins. */
 export const origins = { API: 'API', WEBAPP: 'Console', AUTOMATION: 'Automation', CLI: 'CLI', OTHER: 'Other' } as const;
 
-const names = ['q', 'state', 'origin', 'tag', 'playbook', 'by', 'archived'] as const;
+const names = ['q', 'state', 'origin', 'tag', 'playbook', 'repository', 'by', 'archived'] as const;
 
 /** The filters of the list: query parameters, so that a list can be linked to. */
 export type Filters = Readonly<Record<(typeof names)[number], string>>;
@@ -33,7 +33,7 @@ export function useFilters() {
   return { filters, filter, change, clear, isNarrowed };
 }
 
-function toFilter({ q, state, origin, tag, playbook, by, archived }: Filters) {
+function toFilter({ q, state, origin, tag, playbook, repository, by, archived }: Filters) {
   const group = state === '' ? null : stateGroups[state as keyof typeof stateGroups];
   return {
     isArchived: archived !== '',
@@ -42,6 +42,7 @@ function toFilter({ q, state, origin, tag, playbook, by, archived }: Filters) {
     ...(origin ? { origin: [origin as keyof typeof origins] } : {}),
     ...(tag ? { tags: [tag] } : {}),
     ...(playbook ? { playbookId: playbook } : {}),
+    ...(repository ? { repositories: [repository] } : {}),
     ...(by ? { createdByIds: [by] } : {}),
   };
 }

@@ -4,7 +4,9 @@ import { Link, useLocation } from 'wouter';
 import type { newSessionMutation } from '../__generated__/newSessionMutation.graphql.ts';
 import type { newSessionQuery } from '../__generated__/newSessionQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
+import { type ChosenRepository, toInput } from '../pickers/chosen-repository.ts';
 import { ModelPicker } from '../pickers/model-picker.tsx';
+import { RepositoriesPicker } from '../pickers/repositories-picker.tsx';
 import { usePlaybookChoices } from '../pickers/use-playbook-choices.ts';
 import { newKey } from '../relay/new-key.ts';
 import { useMutation } from '../relay/use-mutation.ts';
@@ -49,6 +51,8 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
     { isQuiet: true },
   );
   const uploads = useUploads(organizationId);
+  // Null: those that the prompt names, or the default ones.
+  const [repositories, setRepositories] = useState<readonly ChosenRepository[] | null>(null);
   const attempt = useRef<{ readonly what: string; readonly key: string } | null>(null);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -69,6 +73,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
       maxAcuLimit: limit === null ? null : Number(limit),
       tags: tags?.filter((tag) => tag !== '') ?? null,
       attachmentIds: uploads.attachmentIds,
+      repositories: repositories === null ? null : toInput(repositories),
       options: [...formData].flatMap(([name, value]) =>
         name.startsWith(optionPrefix) && value !== ''
           ? [{ optionId: name.slice(optionPrefix.length), value: String(value) }]
@@ -88,7 +93,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
       title="New session"
       size="large"
       onClose={onClose}
-      isDirty={uploads.all.length > 0}
+      isDirty={uploads.all.length > 0 || repositories !== null}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -109,7 +114,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
         }}
       >
         <Suspense fallback={<Loading label="Loading" rows={3} />}>
-          <Fields organizationId={organizationId} errors={errors} uploads={uploads} />
+          <Fields {...{ organizationId, errors, uploads, repositories }} onRepositories={setRepositories} />
         </Suspense>
       </form>
     </Dialog>
@@ -119,7 +124,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
 /** Names of the fields for options of the agent begin with this. */
 const optionPrefix = 'option:';
 
-const fieldNames = ['prompt', 'title', 'tags', 'agent', 'playbookId', 'maxAcuLimit'];
+const fieldNames = ['prompt', 'title', 'tags', 'agent', 'playbookId', 'maxAcuLimit', 'repositories'];
 
 interface OfferedAgent {
   readonly providers: readonly string[];
@@ -152,9 +157,12 @@ interface FieldsProps {
   readonly organizationId: string;
   readonly errors: Errors | null;
   readonly uploads: Uploads;
+  /** Null: the user has chosen none. */
+  readonly repositories: readonly ChosenRepository[] | null;
+  readonly onRepositories: (repositories: readonly ChosenRepository[]) => void;
 }
 
-function Fields({ organizationId, errors, uploads }: FieldsProps) {
+function Fields({ organizationId, errors, uploads, repositories, onRepositories }: FieldsProps) {
   const isOver = useFileDrop(uploads.add);
   const playbooks = usePlaybookChoices(organizationId);
   const { agents, organization } = useLazyLoadQuery<newSessionQuery>(
@@ -178,6 +186,7 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
             agentId
             model
           }
+          defaultRepositories
           allowedTags @include(if: $seesTags)
         }
       }
@@ -193,6 +202,7 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
   );
   const chosen = agentId === '' ? standard : agents.find((agent) => agent.agentId === agentId);
   const standardModel = organization?.defaultModels.find((each) => each.agentId === chosen?.agentId)?.model;
+  const defaults = (organization?.defaultRepositories ?? []).map((repository) => ({ repository, ref: '', branch: '' }));
   const other = errors?.filter(({ path }) => !path?.some((part) => fieldNames.includes(part))) ?? [];
   return (
     <>
@@ -211,6 +221,24 @@ function Fields({ organizationId, errors, uploads }: FieldsProps) {
         <span className="hint">{isOver ? 'Drop files anywhere.' : 'You can also drop or paste files.'}</span>
         <UploadList uploads={uploads} />
       </div>
+      <RepositoriesPicker
+        organizationId={organizationId}
+        label="Repositories"
+        listName="repositories"
+        hasBranches
+        value={repositories ?? defaults}
+        onChange={onRepositories}
+        errors={errors}
+        hint={
+          repositories === null
+            ? defaults.length > 0
+              ? 'These are the default ones. A prompt that names others as @owner/name uses those instead.'
+              : 'Choose some, or name them in the prompt as @owner/name.'
+            : repositories.length === 0
+              ? 'The session works without a repository.'
+              : undefined
+        }
+      />
       <div className="fields">
         <TextField
           label="Title"

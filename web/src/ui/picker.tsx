@@ -21,6 +21,8 @@ interface PickerProps extends FieldProps {
   /** Its name as a field of its form. */
   readonly name?: string;
   readonly isDisabled?: boolean;
+  /** The text of the field without a selection. */
+  readonly placeholder?: string;
   /** True if typed text that is no choice may be selected. */
   readonly takesOther?: boolean;
   readonly onChange?: (value: string, choice: Choice | null) => void;
@@ -140,7 +142,7 @@ export function Picker(props: PickerProps) {
           autoComplete="off"
           spellCheck={false}
           disabled={isDisabled}
-          placeholder={isOpen ? visible(called ?? '') : undefined}
+          placeholder={(isOpen && visible(called ?? '')) || props.placeholder}
           value={isOpen ? (text ?? '') : visible(called ?? '')}
           onClick={open}
           onFocus={(event) => event.currentTarget.select()}

@@ -3,7 +3,9 @@ import { graphql, useFragment } from 'react-relay';
 import type { organizationForm_organization$key } from '../../__generated__/organizationForm_organization.graphql.ts';
 import type { organizationFormMutation } from '../../__generated__/organizationFormMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
+import type { ChosenRepository } from '../../pickers/chosen-repository.ts';
 import { ModelPicker } from '../../pickers/model-picker.tsx';
+import { RepositoriesPicker } from '../../pickers/repositories-picker.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, Select, TextField } from '../../ui/field.tsx';
@@ -35,6 +37,8 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
           agentId
           model
         }
+        defaultRepositories
+        branchTemplate
         maxCycleAcuLimit
         maxSessionAcuLimit
         maxConcurrentSessions
@@ -46,6 +50,8 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
   const modelAgents = agents.filter(({ providers }) => providers.length > 0);
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  // Null: unchanged.
+  const [repositories, setRepositories] = useState<readonly ChosenRepository[] | null>(null);
   const [update, isBusy] = useMutation<organizationFormMutation>(
     graphql`
       mutation organizationFormMutation($input: UpdateOrganizationInput!) {
@@ -79,13 +85,17 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
         name: fields.text('name'),
         defaultAgent: fields.textOrNull('defaultAgent'),
         defaultModels: readModels(fields),
+        branchTemplate: fields.textOrNull('branchTemplate'),
+        ...(repositories && { defaultRepositories: repositories.map(({ repository }) => repository) }),
         maxCycleAcuLimit: fields.number('maxCycleAcuLimit'),
         maxSessionAcuLimit: fields.number('maxSessionAcuLimit'),
         maxConcurrentSessions: fields.number('maxConcurrentSessions'),
       },
     });
     setErrors(refused);
-    if (refused === null) toasts.say('Organization saved.');
+    if (refused !== null) return;
+    setRepositories(null);
+    toasts.say('Organization saved.');
   };
   const mayChange = may('MANAGE_ORGANIZATIONS');
   return (
@@ -168,9 +178,40 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
           </div>
         </fieldset>
       )}
+      <fieldset className="default-models">
+        <legend>Repositories</legend>
+        <RepositoriesPicker
+          organizationId={found.organizationId}
+          label="Default repositories"
+          listName="defaultRepositories"
+          hint="For sessions that name none."
+          value={repositories ?? found.defaultRepositories.map((repository) => ({ repository, ref: '', branch: '' }))}
+          onChange={setRepositories}
+          errors={errors}
+          isDisabled={!mayChange}
+        />
+        <TextField
+          label="Branch template"
+          name="branchTemplate"
+          spellCheck={false}
+          readOnly={!mayChange}
+          placeholder="switchyard/{slug}-{short id}"
+          hint="{slug} is the title of the session, and {short id} is the end of its ID, which every template needs."
+          defaultValue={found.branchTemplate ?? ''}
+          error={errorOf(errors, 'branchTemplate')}
+        />
+      </fieldset>
       <FormErrors
         errors={errors}
-        fieldNames={['name', 'defaultAgent', 'maxCycleAcuLimit', 'maxSessionAcuLimit', 'maxConcurrentSessions']}
+        fieldNames={[
+          'defaultRepositories',
+          'branchTemplate',
+          'name',
+          'defaultAgent',
+          'maxCycleAcuLimit',
+          'maxSessionAcuLimit',
+          'maxConcurrentSessions',
+        ]}
       />
       {mayChange && (
         <div className="buttons">

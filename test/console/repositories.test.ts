@@ -1,0 +1,141 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { connectForge } from '../support/connected-forge.ts';
+import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
+import { runMutation } from '../support/people.ts';
+import { makeOrganization } from '../support/sessions.ts';
+
+describe.skipIf(missing !== null)('repositories of sessions in the console', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  let team: Awaited<ReturnType<typeof makeOrganization>>;
+  beforeAll(async () => {
+    test = await startApp({ roles: ['api'] });
+    browser = await openBrowser();
+    team = await makeOrganization(test, 'Repository team');
+    await connectForge(test, [team.organizationId]);
+    const input = { prompt: 'Look', title: 'In the site', repositories: [{ repository: 'acme/site' }] };
+    await runMutation(test, 'createSession', 'session { id }', input, team.token);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  const picker = (page: Page, name: string) => page.getByRole('combobox', { name, exact: true });
+  const options = (page: Page) => page.getByRole('listbox').getByRole('option');
+  const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
+  it('are chosen for a new session, from the used ones or by name, with base and branch', async () => {
+    const window = await openSignedIn(browser, test, team.token, { at: '/sessions?new=yes' });
+    const { page } = window;
+    await page.getByLabel('Prompt').fill('Fix the login');
+    await picker(page, 'Repositories').fill('site');
+    await options(page).filter({ hasText: 'git.test' }).waitFor();
+    await page.keyboard.press('Enter');
+    const chosen = page.getByRole('list', { name: 'Repositories: chosen' }).getByRole('listitem');
+    await chosen.filter({ hasText: 'git.test/acme/site' }).waitFor();
+    for (const name of ['acme/docs', 'ACME/docs.git', 'nobody/none']) {
+      await picker(page, 'Repositories').fill(name);
+      await options(page).filter({ hasText: 'Use this value' }).waitFor();
+      await page.keyboard.press('Enter');
+    }
+    await chosen.nth(2).waitFor();
+    expect(await chosen.count()).toBe(3);
+    await chosen.first().getByText('More').click();
+    await chosen.first().getByLabel('Start git.test/acme/site from').fill('--upload-pack=x');
+    await chosen.first().getByLabel('Branch in git.test/acme/site').fill('words');
+    expect(await seriousFindings(page)).toEqual([]);
+    await window.pictures('new-session-repositories');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await chosen.getByRole('alert').first().waitFor();
+    await window.picture('new-session-repositories-errors');
+    await chosen.first().getByLabel('Start git.test/acme/site from').fill('release/2');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await chosen.nth(2).getByRole('alert').waitFor();
+    await page.getByRole('button', { name: 'Remove nobody/none' }).click();
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByRole('heading', { name: 'Fix the login' }).waitFor();
+    const rows = await test.app.services.store.query(
+      `select path, requested_ref, branch like '%words' as words from session_repository r
+         join session s on s.id = r.session_id where s.title = 'Fix the login' order by position`,
+      [],
+    );
+    expect(rows).toEqual([
+      { 'path': 'acme/site', 'requested_ref': 'release/2', 'words': true },
+      { 'path': 'acme/docs', 'requested_ref': null, 'words': false },
+    ]);
+    expect(window.consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('have defaults in an organization, which a new session shows and can leave out', async () => {
+    const other = await makeOrganization(test, 'With defaults');
+    await connectPermitted(other.organizationId);
+    const admin = await openSignedIn(browser, test, test.adminToken, { at: '/sessions', width: 375 });
+    const { page } = admin;
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await picker(page, 'Organization').click();
+    await options(page).filter({ hasText: 'With defaults' }).click();
+    await page.goto('/manage/organization');
+    await picker(page, 'Default repositories').fill('acme/../site');
+    await options(page).filter({ hasText: 'Use this value' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Branch template').fill('bot/{slug}');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('alert').first().waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Remove acme/../site' }).click();
+    await picker(page, 'Default repositories').fill('acme/site');
+    await options(page).filter({ hasText: 'acme/site' }).first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Branch template').fill('bot/{slug}-{short id}');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Organization saved.', { exact: true }).waitFor();
+    await page.getByText('git.test/acme/site', { exact: true }).waitFor();
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await admin.pictures('organization-repositories');
+    await page.setViewportSize({ width: 375, height: 844 });
+    await page.goto('/sessions?new=yes');
+    await page.getByLabel('Prompt').fill('Without any');
+    await page.getByText('These are the default ones.', { exact: false }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await page.getByRole('button', { name: 'Remove git.test/acme/site' }).click();
+    await page.getByText('The session works without a repository.', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByRole('heading', { name: 'Without any' }).waitFor();
+    expect(
+      await test.app.services.store.query(
+        `select path from session_repository r join session s on s.id = r.session_id where s.title = 'Without any'`,
+        [],
+      ),
+    ).toEqual([]);
+    expect(admin.consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('filter the list of sessions', async () => {
+    await runMutation(test, 'createSession', 'session { id }', { prompt: 'Look', title: 'In none' }, team.token);
+    const { page } = await openSignedIn(browser, test, team.token, { at: '/sessions' });
+    await page.getByRole('link', { name: 'In none' }).waitFor();
+    await picker(page, 'Repository').click();
+    await options(page).filter({ hasText: 'acme/site' }).click();
+    await expect.poll(() => page.getByRole('link', { name: 'In none' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'In the site' }).waitFor();
+    expect(page.url()).toContain('repository=git.test');
+    await page.goto('/sessions?repository=x');
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByRole('link', { name: 'In none' }).waitFor();
+    await page.context().close();
+  });
+
+  async function connectPermitted(organizationId: string): Promise<void> {
+    const { enterprise } = (await runQuery('{ enterprise { gitConnections { nodes { gitConnectionId } } } }')).data;
+    const { gitConnectionId } = enterprise.gitConnections.nodes[0];
+    const input = { organizationId, gitConnectionId, groupPrefix: 'acme' };
+    await runMutation(test, 'createGitPermission', 'gitPermission { id }', input);
+  }
+  const runQuery = (document: string) => graphql(test, test.adminToken, document);
+});

@@ -1,0 +1,111 @@
+import './repositories-picker.css';
+import type { ReactNode } from 'react';
+import { Button } from '../ui/button.tsx';
+import { TextField } from '../ui/field.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { Picker } from '../ui/picker.tsx';
+import { problemText } from '../ui/problem-text.ts';
+import { visible } from '../ui/visible.ts';
+import { addRepository, type ChosenRepository, maxRepositories, repositoryError } from './chosen-repository.ts';
+import { useRepositoryChoices } from './use-repository-choices.ts';
+
+interface RepositoriesPickerProps {
+  readonly organizationId: string;
+  readonly label: string;
+  readonly hint?: ReactNode;
+  readonly value: readonly ChosenRepository[];
+  readonly onChange: (value: readonly ChosenRepository[]) => void;
+  readonly errors: readonly { readonly message: string; readonly path?: readonly string[] | null | undefined }[] | null;
+  /** The name of the list in the paths of errors. */
+  readonly listName: string;
+  /** True if each repository has a base and a branch. */
+  readonly hasBranches?: boolean;
+  readonly isDisabled?: boolean;
+}
+
+/** Chooses several repositories: those that the organization has used, by typing, or any other by its name or address. */
+export function RepositoriesPicker(props: RepositoriesPickerProps) {
+  const { organizationId, label, hint, value, onChange, errors, listName, hasBranches = false } = props;
+  const { isDisabled = false } = props;
+  const source = useRepositoryChoices(organizationId);
+  const change = (index: number, changes: Partial<ChosenRepository>) =>
+    onChange(value.map((each, at) => (at === index ? { ...each, ...changes } : each)));
+  const general = errors?.find(({ path }) => path?.at(-1) === listName)?.message ?? null;
+  return (
+    <div className="repositories">
+      <Picker
+        label={label}
+        source={source}
+        value=""
+        takesOther
+        placeholder="Add owner/name"
+        hint={value.length >= maxRepositories ? `At most ${maxRepositories} repositories.` : hint}
+        isDisabled={isDisabled || value.length >= maxRepositories}
+        error={general}
+        onChange={(name) => onChange(addRepository(value, name))}
+      />
+      {value.length > 0 && (
+        <ul aria-label={`${label}: chosen`}>
+          {value.map(({ repository, ref, branch }, index) => {
+            const error = (field: string | null) => repositoryError(errors, listName, index, field);
+            const own = error('repository') ?? error(null);
+            const isOpen = error('ref') !== null || error('branch') !== null;
+            return (
+              <li key={repository}>
+                <div className="repository">
+                  <Icon name="book" size={14} />
+                  <span>{visible(repository)}</span>
+                  {!isDisabled && (
+                    <Button
+                      tone="quiet"
+                      size="small"
+                      icon="close"
+                      aria-label={`Remove ${repository}`}
+                      onClick={() => onChange(value.filter((_, at) => at !== index))}
+                    />
+                  )}
+                </div>
+                {own !== null && (
+                  <p className="problem" role="alert">
+                    {problemText(own)}
+                  </p>
+                )}
+                {hasBranches && (
+                  <details open={isOpen || undefined}>
+                    <summary>More{summaryOf(ref, branch)}</summary>
+                    <div className="fields">
+                      <TextField
+                        label={`Start ${repository} from`}
+                        placeholder="Default branch"
+                        hint="A branch, tag or commit."
+                        spellCheck={false}
+                        value={ref}
+                        onChange={({ target }) => change(index, { ref: target.value })}
+                        error={error('ref')}
+                      />
+                      <TextField
+                        label={`Branch in ${repository}`}
+                        placeholder="New branch by the template"
+                        hint="The agent works on it and pushes to it."
+                        spellCheck={false}
+                        value={branch}
+                        onChange={({ target }) => change(index, { branch: target.value })}
+                        error={error('branch')}
+                      />
+                    </div>
+                  </details>
+                )}
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function summaryOf(ref: string, branch: string): string {
+  const parts = [ref.trim() && `from ${visible(ref.trim())}`, branch.trim() && `on ${visible(branch.trim())}`];
+  const text = parts.filter(Boolean).join(', ');
+  return text === '' ? '' : `: ${text}`;
+}

@@ -23,7 +23,8 @@ it('filters and orders every list by "filter: XFilter" and "orderBy: XOrder" onl
   for (const type of objects) {
     for (const field of Object.values(type.getFields())) {
       const name = field.type.toString().replaceAll(/[[\]!]/g, '');
-      if (!name.endsWith('Connection')) continue;
+      // `GitConnection` is a resource.
+      if (!name.endsWith('Connection') || name === 'GitConnection') continue;
       const path = `${type.name}.${field.name}`;
       const item = name.replace(/(?:Entry)?Connection$/, '');
       const args = Object.fromEntries(field.args.map((argument) => [argument.name, argument.type.toString()]));

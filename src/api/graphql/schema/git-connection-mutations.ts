@@ -20,7 +20,7 @@ import { refuseNulls } from './payloads.ts';
 
 const descriptions = {
   id: 'Global ID of the git connection, or its id such as `git-connection-…`.',
-  providerType: 'Kind of the connection.',
+  providerType: 'Kind of the git connection.',
   name: 'Name of the connection: 1 to 100 characters, not blank, unique in the enterprise regardless of case.',
   host: 'Host name of the forge such as `github.com`, or its base URL with a port or a path. Must be https unless the operator allows http.',
 } as const;
@@ -104,7 +104,7 @@ const GitConnectionTest = builder.objectRef<ConnectionCheck>('GitConnectionTest'
       nullable: true,
       description: 'Cause of the failure; null if the forge answered.',
     }),
-    message: t.exposeString('message', { description: 'Explanation for people.' }),
+    message: t.exposeString('message', { description: 'Explanation of the result for people.' }),
     report: t.expose('report', {
       type: GitConnectionReport,
       nullable: true,

@@ -92,7 +92,7 @@ builder.node(GitConnection, {
       'gitConnection',
       'Id of the git connection: `git-connection-` and 32 hexadecimal digits.',
     ),
-    providerType: t.expose('providerType', { type: GitProviderTypeEnum, description: 'Kind of the connection.' }),
+    providerType: t.expose('providerType', { type: GitProviderTypeEnum, description: 'Kind of the git connection.' }),
     name: t.exposeString('name', { description: 'Name of the connection, unique in the enterprise.' }),
     host: t.exposeString('host', { description: 'Host name of the forge, or its base URL.' }),
     username: t.exposeString('username', {

@@ -4,21 +4,21 @@ import { defineEnum } from './define-enum.ts';
 
 export const GitProviderTypeEnum = defineEnum<ForgeKind>('GitProviderType', 'Kind of a git connection.', {
   'github_app': 'GitHub, as an App: short-lived credentials for one repository.',
-  'github_token': 'GitHub, with a token.',
-  'gitlab_token': 'GitLab, with a token.',
+  'github_token': 'GitHub, with the token of an account.',
+  'gitlab_token': 'GitLab, with a token of a user, group or project.',
   'gitea_token': 'Gitea or Forgejo, with a token.',
   'git_https': 'Server with git over HTTPS and nothing else: no list of repositories and no pull requests.',
 });
 
 export const GitAbilityEnum = defineEnum<ForgeAbility>('GitAbility', 'Purpose of a permission at a forge.', {
   'read_code': 'Clone and fetch repositories.',
-  'push': 'Push branches.',
+  'push': 'Push branches to repositories.',
   'push_workflows': 'Push changes of workflow files.',
   'pull_requests': 'Read and open pull requests.',
   'comments': 'Comment on pull requests.',
   'checks': 'Read the results of checks.',
   'check_logs': 'Read the logs of failed checks.',
-  'webhooks': 'Receive webhooks.',
+  'webhooks': 'Receive webhooks of the forge.',
 });
 
 export const GitFailureCodeEnum = defineEnum<ForgeErrorCode>('GitFailureCode', 'Cause of a failed call to a forge.', {

@@ -70,6 +70,7 @@ export async function createServices(
       graphql: config.rateLimitGraphql,
       login: config.rateLimitLogin,
       webhook: config.rateLimitWebhook,
+      gitWebhook: config.rateLimitGitWebhook,
       provider: config.rateLimitProvider,
     }),
     patterns: createPatterns({ log, now: clocked.now }),

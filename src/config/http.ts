@@ -24,6 +24,8 @@ export const httpVariables = {
   RATE_LIMIT_LOGIN: perMinute(30),
   /** Deliveries to the incoming webhook of one automation in a minute. */
   RATE_LIMIT_WEBHOOK: perMinute(300),
+  /** Webhooks of a forge to one git connection in a minute. */
+  RATE_LIMIT_GIT_WEBHOOK: perMinute(3_000),
   /** Requests to model providers and to forges that one principal causes in a minute, by tests and lists. */
   RATE_LIMIT_PROVIDER: perMinute(30),
   /** Allows webhooks to private networks and over http. */
@@ -61,6 +63,8 @@ export interface HttpConfig {
   readonly rateLimitLogin: number;
   /** Deliveries to the incoming webhook of one automation in a minute. */
   readonly rateLimitWebhook: number;
+  /** Webhooks of a forge to one git connection in a minute; 0: no limit. */
+  readonly rateLimitGitWebhook: number;
   /** Requests to model providers and to forges that one principal causes in a minute; 0: no limit. */
   readonly rateLimitProvider: number;
   /** Allows webhooks to private networks and over http. */
@@ -90,6 +94,7 @@ export function readHttpConfig(env: Variables): HttpConfig {
     rateLimitGraphql: env.RATE_LIMIT_GRAPHQL,
     rateLimitLogin: env.RATE_LIMIT_LOGIN,
     rateLimitWebhook: env.RATE_LIMIT_WEBHOOK,
+    rateLimitGitWebhook: env.RATE_LIMIT_GIT_WEBHOOK,
     rateLimitProvider: env.RATE_LIMIT_PROVIDER,
     isPrivateWebhookAllowed: env.WEBHOOK_ALLOW_PRIVATE,
     isPrivateProviderAllowed: env.PROVIDER_ALLOW_PRIVATE ?? isForThisComputer(env),

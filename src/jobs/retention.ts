@@ -1,6 +1,7 @@
 import { forgetRuns } from '../domain/automations/forget-runs.ts';
 import { forgetRemovals } from '../domain/changes/forget-removals.ts';
 import type { Services } from '../domain/context.ts';
+import { pruneGitDeliveries } from '../domain/git-deliveries/prune-deliveries.ts';
 import { forgetIdempotencyKeys } from '../domain/idempotency.ts';
 import { forgetConsoleSessions } from '../domain/identity/keys/console-sessions.ts';
 import { resealSecrets } from '../domain/library/secrets/reseal-secrets.ts';
@@ -34,6 +35,9 @@ export function createRetention(services: Services): Scheduled {
     );
     await pruneWebhooks(services, isStopped).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Webhooks of long ago could not be deleted.'),
+    );
+    await pruneGitDeliveries(services, isStopped).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Old webhooks of forges could not be deleted.'),
     );
     await forgetRuns(services, isStopped).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Old runs of automations could not be deleted.'),

@@ -10,6 +10,7 @@
  * - `automations`: an automation's next occurrence changed, or a run of one was queued.
  * - `webhooks`: an endpoint for webhooks changed.
  * - `deliveries`: a webhook waits to be sent.
+ * - `git-deliveries`: a webhook of a forge arrived.
  * - `provider-keys`: a provider key was created, changed or removed.
  * - `workspaces`: the deletion of a session's workspace was requested.
  * - `maintenance`: maintenance mode has ended.
@@ -27,6 +28,7 @@ export type Topic =
   | 'automations'
   | 'webhooks'
   | 'deliveries'
+  | 'git-deliveries'
   | 'provider-keys'
   | 'workspaces'
   | 'maintenance'

@@ -109,6 +109,8 @@ it('creates manually what the schema file cannot express', async () => {
     'api_key_live': '(revoked_at IS NULL)',
     'automation_by_name': '(deleted_at IS NULL)',
     'git_connection_name': '(deleted_at IS NULL)',
+    'git_delivery_failed': "(status = 'failed'::text)",
+    'git_delivery_pending': '(next_attempt_at IS NOT NULL)',
     'knowledge_note_macro': '(macro IS NOT NULL)',
     'log_entry_messages': '(message_type IS NOT NULL)',
     'organization_by_name': '(deleted_at IS NULL)',
@@ -157,6 +159,7 @@ it('creates manually what the schema file cannot express', async () => {
     [
       "api_key_kind_known",
       "git_connection_erased",
+      "git_delivery_status",
       "git_permission_target_one",
       "log_entry_message_has_body",
       "provider_key_erased",

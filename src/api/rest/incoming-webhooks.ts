@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { DomainError } from '../../common/errors.ts';
 import {
   type OpenedWebhook,
   openWebhook,
@@ -9,14 +8,13 @@ import { receiveWebhook, type WebhookOutcome } from '../../domain/automations/tr
 import type { Services } from '../../domain/context.ts';
 import { isStorable } from '../../domain/input.ts';
 import { limitHeaders } from '../../domain/limits/limit-headers.ts';
-import { asRefusal } from '../../domain/unavailable.ts';
 import { jsonReply, Reply } from '../../http/reply.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { findNameProblem } from './json-names.ts';
-import { RequestError, refusalOf } from './refusal.ts';
+import { RequestError } from './refusal.ts';
 import { decode, maxBodyBytes, parseJson, readBytes } from './request.ts';
 import { defaultUnprovenLimits, limitUnprovenBytes, type UnprovenLimits } from './unproven-bytes.ts';
-import { dialect as v3 } from './v3/dialect.ts';
+import { allow, refuseWebhook, requireNoEncoding, requirePost } from './webhook-requests.ts';
 
 /**
  * Serves `/webhooks/automations/{id}`, the unversioned address to which other systems send events for an automation.
@@ -39,7 +37,7 @@ export function createIncomingWebhooks(
       let opened: OpenedWebhook | null = null;
       let reply: Reply;
       try {
-        const automationId = requirePost(request);
+        const automationId = requirePost(request, 'automations');
         if (automationId === null) return new Reply(204, { allow });
         const { secrets, signature } = readProof(request);
         requireNoEncoding(request);
@@ -62,7 +60,8 @@ export function createIncomingWebhooks(
         const signedHash = opened.signedBody === null ? null : createHash('sha256').update(bytes).digest('hex');
         reply = await receive(services, request, { automationId: opened.automationId, bytes, signedHash });
       } catch (error) {
-        reply = refuse(services, error, request.path);
+        // NOT_FOUND: the automation was deleted after its secret was checked. Answer as if it had been deleted before.
+        reply = refuseWebhook(services, error, request.path, noWebhook);
       }
       return reply.with({ ...limitHeaders(opened?.spending ?? null), 'cache-control': 'no-store' });
     },
@@ -105,17 +104,6 @@ const noWebhook = () =>
 
 const unproved = (message: string) =>
   new RequestError(message, { status: 401, headers: { 'www-authenticate': 'X-Webhook-Secret' } });
-
-const allow = 'POST, OPTIONS';
-
-/** The id in a path; null for an OPTIONS request. */
-function requirePost(request: RequestView): string | null {
-  const [, automationId] = /^\/webhooks\/automations\/([^/]+)\/?$/.exec(request.path) ?? [];
-  if (automationId === undefined) throw new RequestError(v3.unknownRoute, { status: 404 });
-  if (request.method === 'POST') return automationId;
-  if (request.method === 'OPTIONS') return null;
-  throw new RequestError('Method not allowed: a webhook takes POST.', { status: 405, headers: { allow } });
-}
 
 /** A request whose sender has proved the secret. */
 interface WebhookRequest {
@@ -182,14 +170,6 @@ function jsonOf(request: RequestView, text: string): string {
   });
 }
 
-/** 415 for a compressed body. */
-function requireNoEncoding(request: RequestView): void {
-  const encoding = request.header('content-encoding')?.trim() ?? '';
-  if (encoding === '' || encoding.toLowerCase() === 'identity') return;
-  const message = `A webhook takes no compressed bodies, but the Content-Encoding was ${JSON.stringify(encoding.slice(0, 80))}.`;
-  throw new RequestError(message, { status: 415, headers: { 'accept-encoding': 'identity' } });
-}
-
 /** Headers that identify a delivery; the first one present counts. */
 // GitLab's Idempotency-Key is the same in each retry. Its UUID header is shared by all events that a webhook's own
 // effects cause.
@@ -224,19 +204,3 @@ const credentials: ReadonlySet<string> = new Set([
 
 const headersOf = (request: RequestView) =>
   Object.fromEntries([...request.headers()].filter(([name]) => !credentials.has(name)));
-
-function refuse(services: Services, thrown: unknown, path: string): Reply {
-  const error = asRefusal(thrown);
-  const noParameters = { query: new Set<string>(), path: new Set<string>() };
-  if (error instanceof DomainError) {
-    // The automation was deleted after its secret was checked: answer as if it had been deleted before.
-    const isGone = error.code === 'NOT_FOUND';
-    return v3.problem(isGone ? noWebhook() : refusalOf(error, v3, noParameters), path);
-  }
-  if (error instanceof RequestError) {
-    const { status, message, issues, headers } = error;
-    return v3.problem({ status, message, issues, headers }, path);
-  }
-  services.log.error({ err: error, path }, 'An incoming webhook failed unexpectedly.');
-  return v3.problem({ status: 500, message: 'Something went wrong', issues: [] }, path);
-}

@@ -4,6 +4,7 @@ import { jsonReply, type Reply } from '../../http/reply.ts';
 import type { RequestView } from '../../http/request-view.ts';
 import { createAttachments } from './attachments.ts';
 import { createEventStreams, type EventStreams } from './event-streams.ts';
+import { createGitWebhooks } from './git-webhooks.ts';
 import { createIncomingWebhooks } from './incoming-webhooks.ts';
 import { createDescriptions } from './openapi.ts';
 import { serveAttachments as serveV1Attachments } from './v1/attachments.ts';
@@ -71,6 +72,7 @@ export function createRest(services: Services, watches: Watches): Rest {
   ]);
   const attachments = createAttachments(services);
   const webhooks = createIncomingWebhooks(services);
+  const gitWebhooks = createGitWebhooks(services);
   const descriptions = createDescriptions(apis);
   return {
     respond(request) {
@@ -81,7 +83,9 @@ export function createRest(services: Services, watches: Watches): Rest {
       const api = apis.get(isEarliest ? 'v1' : (versionOf.get(segment) ?? segment));
       if (api) return api.respond(request);
       if (segment === 'attachments') return attachments.respond(request);
-      if (segment === 'webhooks') return webhooks.respond(request);
+      if (segment === 'webhooks') {
+        return (request.path.startsWith('/webhooks/git/') ? gitWebhooks : webhooks).respond(request);
+      }
       if (segment === 'openapi') return descriptions.respond(request);
       return Promise.resolve(jsonReply(404, { detail: 'There is no such route.' }));
     },

@@ -12,11 +12,13 @@ export interface LimitSizes {
   readonly login: number;
   /** Deliveries to the incoming webhook of one automation. */
   readonly webhook: number;
+  /** Deliveries of a forge to one git connection. */
+  readonly gitWebhook: number;
   /** Requests to model providers and to forges on behalf of one user, service user or key: tests, and live lists. */
   readonly provider: number;
 }
 
-/** The counters; built once by the app. Keys are unprefixed ids of API keys, automations and principals, or addresses. */
+/** The counters; built once by the app. Keys are unprefixed ids of API keys, automations, git connections and principals, or addresses. */
 export type Limits = Readonly<Record<keyof LimitSizes, Counter>>;
 
 /**
@@ -35,6 +37,7 @@ export function createLimits(
     graphql: count('graphql'),
     login: count('login'),
     webhook: count('webhook'),
+    gitWebhook: count('gitWebhook'),
     provider: count('provider'),
   };
 }

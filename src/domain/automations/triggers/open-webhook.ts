@@ -3,7 +3,7 @@ import type { Services } from '../../context.ts';
 import { parseId } from '../../ids.ts';
 import { secretAssociatedData } from '../../library/secrets/secrets.ts';
 import type { Spending } from '../../limits/counter.ts';
-import { networkOf } from '../../limits/network.ts';
+import { countFailedProof } from '../../limits/failed-proofs.ts';
 import { type BodySigner, createBodySigner, isWebhookSecret } from './webhook-secrets.ts';
 
 /**
@@ -45,7 +45,7 @@ export async function openWebhook(services: Services, call: WebhookCall): Promis
   const id = parseId('automation', call.automationId);
   const found = await findSecret(services, id);
   const hasSecret = secrets.every((secret) => isWebhookSecret(services.keyring, secret, found?.hash ?? null));
-  if (!hasSecret || (signature === null && id === null)) return countFailure(services, address);
+  if (!hasSecret || (signature === null && id === null)) return countFailedProof(services, address);
   let signedBody: Uint8Array | null = null;
   if (signature !== null) {
     const secret = openSecret(services, id, found);
@@ -53,9 +53,9 @@ export async function openWebhook(services: Services, call: WebhookCall): Promis
     signedBody = await signature.readBody({ update: signer.update, isBuffered: secret !== null });
     // The secret may have been replaced while the body arrived.
     const isCurrent = (await findSecret(services, id))?.hash === found?.hash;
-    if (!signer.isSignature(signature.value) || !isCurrent) return countFailure(services, address);
+    if (!signer.isSignature(signature.value) || !isCurrent) return countFailedProof(services, address);
   }
-  if (id === null) return countFailure(services, address);
+  if (id === null) return countFailedProof(services, address);
   const spending = await services.limits.webhook.spend(id);
   if (spending?.isAllowed === false) {
     const message = `An automation takes ${spending.limit} deliveries in a minute. Wait and try again.`;
@@ -77,15 +77,6 @@ async function findSecret({ store }: Services, id: string | null): Promise<Store
     [id ?? ''],
   );
   return found;
-}
-
-async function countFailure({ limits }: Services, address: string | null): Promise<null> {
-  const failures = address === null ? null : await limits.login.spend(networkOf(address));
-  if (failures?.isAllowed === false) {
-    const message = 'Too many secrets or signatures from this address were wrong. Wait and try again.';
-    throw new RateLimitedError(message, failures);
-  }
-  return null;
 }
 
 function openSecret({ keyring, log }: Services, id: string | null, stored: StoredSecret | undefined): string | null {

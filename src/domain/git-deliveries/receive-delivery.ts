@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { RateLimitedError } from '../../common/errors.ts';
+import { plainLine } from '../../common/plain-text.ts';
+import { isForgeError } from '../../forges/interface/errors.ts';
+import type { ForgeDelivery, WebhookHeaders, Webhooks } from '../../forges/interface/events.ts';
+import { insertStatement, type Row } from '../../store/tables.ts';
+import type { Services } from '../context.ts';
+import { openConnection } from '../git-connections/open-connection.ts';
+import { newId, parseId } from '../ids.ts';
+import { isStorable } from '../input.ts';
+import type { Spending } from '../limits/counter.ts';
+import { countFailedProof } from '../limits/failed-proofs.ts';
+
+/** A request to the webhook of a git connection, with its whole body. */
+export interface GitWebhookCall {
+  /** In any form, as in the path. */
+  readonly connectionId: string;
+  readonly headers: WebhookHeaders;
+  readonly body: Uint8Array;
+  readonly address: string | null;
+}
+
+/** The outcome of a delivery that was stored: now, or before for one that is repeated. */
+export interface ReceivedDelivery {
+  readonly status: 'accepted' | 'ignored' | 'failed' | 'repeated';
+  /** The reason of `failed`; otherwise null. */
+  readonly error: string | null;
+  readonly spending: Spending | null;
+}
+
+/**
+ * Stores a delivery of a forge, once by its id and by its body, and wakes the scheduler. Returns null for an unknown
+ * connection, one without a secret, and a wrong signature: a caller cannot distinguish them. The failures of an address
+ * are counted, but never refuse a correct signature, since many senders share the addresses of a forge. Throws RATE_LIMITED.
+ */
+export async function receiveGitDelivery(services: Services, call: GitWebhookCall): Promise<ReceivedDelivery | null> {
+  const { headers, body, address } = call;
+  const id = parseId('gitConnection', call.connectionId);
+  const found = readSigned(await openWebhooks(services, id), headers, body);
+  if (found === null || id === null) return countFailedProof(services, address);
+  const spending = await services.limits.gitWebhook.spend(id);
+  if (spending?.isAllowed === false) {
+    const message = `A git connection takes ${spending.limit} webhooks in a minute. Wait and try again.`;
+    throw new RateLimitedError(message, spending);
+  }
+  const row = toRow(services, id, found);
+  const { text, values } = insertStatement('GitDelivery', row);
+  const written = await services.store.execute(`${text} on conflict do nothing returning id`, values);
+  if (written.length === 0) return { status: 'repeated', error: null, spending };
+  if (row.status === 'pending') services.notifier.notify('git-deliveries');
+  return { status: row.status === 'pending' ? 'accepted' : row.status, error: row.error, spending };
+}
+
+/** Opens the webhooks of a connection; ones that refuse everything if there are none, so that the steps stay the same. */
+async function openWebhooks(services: Services, id: string | null): Promise<Webhooks> {
+  const refusing = { kind: 'github_token', host: 'github.com', token: 'none', webhookSecret: null } as const;
+  const webhooks = await openConnection(services, id ?? '').then(
+    (forge) => forge.webhooks,
+    (error: unknown) => {
+      if (!isForgeError(error)) throw error;
+      if (error.code === 'CREDENTIAL_REFUSED') {
+        services.log.warn({ err: error, gitConnectionId: id }, 'The secret of a webhook could not be opened.');
+      }
+      return null;
+    },
+  );
+  const any = webhooks ?? services.forges.open(refusing).webhooks;
+  if (!any) throw new Error('GitHub has no webhooks.');
+  return any;
+}
+
+/** A delivery whose signature is correct: read, or the reason why it could not be read. */
+type Signed = Pick<ForgeDelivery, 'id' | 'digest'> &
+  ({ readonly delivery: ForgeDelivery } | { readonly error: string });
+
+function readSigned(webhooks: Webhooks, headers: WebhookHeaders, body: Uint8Array): Signed | null {
+  try {
+    const delivery = webhooks.parse(headers, body);
+    const { id, digest } = delivery;
+    if (isStorable(delivery)) return { id, digest, delivery };
+    return { id, digest, error: 'The delivery has text with NUL characters or lone surrogates.' };
+  } catch (error) {
+    if (isForgeError(error, 'INVALID_SIGNATURE')) return null;
+    if (!isForgeError(error)) throw error;
+    const digest = createHash('sha256').update(body).digest('hex');
+    // The other ids are read by the forge's own parser, which failed: the digest identifies the delivery.
+    return { id: digest, digest, error: error.message };
+  }
+}
+
+function toRow(
+  { now }: Services,
+  gitConnectionId: string,
+  signed: Signed,
+): Row<'GitDelivery'> & { readonly status: 'pending' | 'ignored' | 'failed' } {
+  const receivedAt = now();
+  const base = {
+    id: newId(),
+    gitConnectionId,
+    deliveryKey: signed.id,
+    digest: signed.digest,
+    attemptCount: 0,
+    receivedAt,
+  };
+  if ('error' in signed) {
+    const nothing = { eventName: null, action: null, repositoryPath: null, event: null, nextAttemptAt: null };
+    return { ...base, ...nothing, status: 'failed', error: plainLine(signed.error, 500), finishedAt: receivedAt };
+  }
+  const { name, action, repository, event } = signed.delivery;
+  const isPending = event !== null && repository !== null;
+  return {
+    ...base,
+    eventName: plainLine(name, 100),
+    action: action === null ? null : plainLine(action, 100),
+    repositoryPath: repository,
+    event: isPending ? event : null,
+    status: isPending ? 'pending' : 'ignored',
+    error: null,
+    nextAttemptAt: isPending ? receivedAt : null,
+    finishedAt: isPending ? null : receivedAt,
+  } as Row<'GitDelivery'> & { readonly status: 'pending' | 'ignored' };
+}

@@ -4,6 +4,7 @@ import { createDeletedOrganizations } from '../jobs/deleted-organizations.ts';
 import { createDueAutomations } from '../jobs/due-automations.ts';
 import { createIdleSessions } from '../jobs/idle-sessions.ts';
 import { createOrphanedAttachments } from '../jobs/orphaned-attachments.ts';
+import { createPullRequests } from '../jobs/pull-requests.ts';
 import { createRetention } from '../jobs/retention.ts';
 import { createSessionEvents } from '../jobs/session-events.ts';
 import { createWebhooks } from '../jobs/webhooks.ts';
@@ -23,6 +24,7 @@ export function createJobs(config: Config, services: Services): readonly Job[] {
     createDueAutomations(services),
     createSessionEvents(services),
     createWebhooks(services),
+    createPullRequests(services),
   ];
   // Users send files to API processes, and agents create files in workers.
   const storesFiles = config.roles.includes('api') || config.roles.includes('worker');

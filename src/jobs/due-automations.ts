@@ -1,6 +1,7 @@
 import { nextDueAt, startDueRuns } from '../domain/automations/runs/start-due-runs.ts';
 import { type Pauses, startQueuedRuns } from '../domain/automations/runs/start-queued-runs.ts';
 import type { Services } from '../domain/context.ts';
+import { createPoller } from './poller.ts';
 import type { Scheduled } from './retention.ts';
 
 /** Maximum time between two polls, because a notification may be missed and a clock may be set forward. */
@@ -76,48 +77,6 @@ export function createDueAutomations(services: Services): Scheduled {
       unsubscribe();
       await Promise.all([due.stop(), queue.stop()]);
       subscribeTo([]);
-    },
-  };
-}
-
-interface Poller {
-  /** Polls now, or once more after the current poll. */
-  poll(): void;
-  stop(): Promise<void>;
-}
-
-/**
- * Polls on request, one poll at a time, and again after the number of ms that the last poll returned. `run` never
- * rejects.
- */
-function createPoller(run: (isStopped: () => boolean) => Promise<number>): Poller {
-  let timer: NodeJS.Timeout | null = null;
-  let running: Promise<void> | null = null;
-  let isAgain = false;
-  let isStopped = false;
-  const pollUntilIdle = async () => {
-    let waitMs = 0;
-    do {
-      isAgain = false;
-      waitMs = await run(() => isStopped);
-    } while (isAgain && !isStopped);
-    if (!isStopped) timer = setTimeout(poll, waitMs).unref();
-  };
-  const poll = () => {
-    isAgain = true;
-    if (isStopped || running !== null) return;
-    if (timer) clearTimeout(timer);
-    running = pollUntilIdle().finally(() => {
-      running = null;
-      if (isAgain) poll();
-    });
-  };
-  return {
-    poll,
-    async stop() {
-      isStopped = true;
-      if (timer) clearTimeout(timer);
-      await running;
     },
   };
 }

@@ -2,6 +2,7 @@ import { getNamedType, isInputObjectType, isObjectType } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { schema } from '../../src/api/graphql/schema/index.ts';
 import { createAutomation } from '../support/automations.ts';
+import { connectForgeAt } from '../support/git-webhooks.ts';
 import { runMutation } from '../support/people.ts';
 import { keyInput } from '../support/principals.ts';
 import { createSession } from '../support/sessions.ts';
@@ -57,6 +58,10 @@ const hook = async () => {
 const delivery = async () => {
   const { webhookDelivery } = await runMutation(test, 'testWebhookEndpoint', 'webhookDelivery { id }', await hook());
   return { webhookDeliveryId: webhookDelivery.id };
+};
+const gitConnection = async () => {
+  const { id } = await connectForgeAt(test, 'github.com');
+  return { gitConnectionId: `git-connection-${id}` };
 };
 const incoming = async () => {
   const { automation } = await createAutomation(test, { triggers: [{ incomingWebhook: {} }] });
@@ -121,6 +126,13 @@ const cases: Record<string, Case> = {
     secret: 'secret',
     input: hook,
     other: hook,
+    table: 'audit_entry',
+  },
+  rotateGitConnectionWebhookSecret: {
+    selection: 'gitConnection { id updatedAt }',
+    secret: 'webhookSecret',
+    input: gitConnection,
+    other: gitConnection,
     table: 'audit_entry',
   },
   testWebhookEndpoint: {

@@ -50,7 +50,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   assign: ['Role'],
   unassign: ['Role'],
   invite: ['Users'],
-  rotate: ['ApiKey', 'AutomationWebhookSecret', 'WebhookEndpointSecret'],
+  rotate: ['ApiKey', 'AutomationWebhookSecret', 'GitConnectionWebhookSecret', 'WebhookEndpointSecret'],
   revoke: ['ApiKey', 'AllApiKeys'],
   run: ['Automation'],
   test: ['GitConnection', 'ProviderKey', 'WebhookEndpoint'],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { pruneGitDeliveries } from '../../src/domain/git-deliveries/prune-deliveries.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { connectForgeAt, githubHeaders, pullRequestBody, signatureOf } from '../support/git-webhooks.ts';
 import { postTo } from '../support/incoming-webhooks.ts';
 import { runMutation } from '../support/people.ts';
@@ -168,6 +168,67 @@ it('refuses large and compressed bodies, other methods and other paths', async (
   expect((await fetch(test.url + path, { method: 'OPTIONS' })).status).toBe(204);
   expect(await send(`${path}/more`, '{}')).toMatchObject({ status: 404 });
   expect(await stored(id)).toEqual([]);
+});
+
+const connectionFields = 'webhookUrl hasWebhookSecret lastWebhookAt lastWebhookFailure { message at }';
+const readConnection = async (id: string) => {
+  const selection = `nodes { gitConnectionId ${connectionFields} }`;
+  const { data } = await graphql(
+    test,
+    test.adminToken,
+    `{ enterprise { gitConnections(first: 100) { ${selection} } } }`,
+  );
+  const { nodes } = data.enterprise.gitConnections;
+  return nodes.find((each: { gitConnectionId: string }) => each.gitConnectionId === `git-connection-${id}`);
+};
+
+it('shows the address, the last delivery and the last failure of a connection', async () => {
+  const { id, path } = await connect();
+  const fresh = { hasWebhookSecret: true, lastWebhookAt: null, lastWebhookFailure: null };
+  const webhookUrl = expect.stringMatching(new RegExp(`^http.*${path}$`));
+  expect(await readConnection(id)).toMatchObject({ ...fresh, webhookUrl });
+  await send(path, 'no JSON');
+  const failure = { message: expect.stringContaining('it is not JSON'), at: expect.stringMatching(/Z$/) };
+  expect(await readConnection(id)).toMatchObject({ lastWebhookAt: failure.at, lastWebhookFailure: failure });
+  const plain = await connect({ providerType: 'GIT_HTTPS', host: 'git.example.com', webhookSecret: undefined });
+  expect(await readConnection(plain.id)).toMatchObject({ webhookUrl: null, hasWebhookSecret: false });
+});
+
+it('rotates the secret of a connection, from which on only the new one signs', async () => {
+  const { id, path } = await connect({ webhookSecret: undefined });
+  const input = { gitConnectionId: `git-connection-${id}` };
+  const rotate = () =>
+    runMutation(
+      test,
+      'rotateGitConnectionWebhookSecret',
+      'webhookSecret gitConnection { hasWebhookSecret }',
+      input,
+      test.adminToken,
+    );
+  const first = await rotate();
+  expect(first).toMatchObject({
+    webhookSecret: expect.stringMatching(/^[0-9a-f]{64}$/),
+    gitConnection: { hasWebhookSecret: true },
+  });
+  const body = pullRequestBody('acme/site', 7);
+  expect(await send(path, body, githubHeaders(body, { secret: first.webhookSecret }))).toMatchObject({ status: 202 });
+  const second = await rotate();
+  const next = pullRequestBody('acme/site', 8);
+  expect(await send(path, next, githubHeaders(next, { secret: first.webhookSecret }))).toMatchObject({ status: 401 });
+  expect(await send(path, next, githubHeaders(next, { secret: second.webhookSecret }))).toMatchObject({ status: 202 });
+  const removed = { ...input, webhookSecret: null };
+  const selection = 'gitConnection { hasWebhookSecret hasCredential }';
+  const { gitConnection } = await runMutation(test, 'updateGitConnection', selection, removed, test.adminToken);
+  expect(gitConnection).toEqual({ hasWebhookSecret: false, hasCredential: true });
+  const plain = await connect({ providerType: 'GIT_HTTPS', host: 'git.example.com', webhookSecret: undefined });
+  const refused = await runMutation(
+    test,
+    'rotateGitConnectionWebhookSecret',
+    'webhookSecret',
+    { gitConnectionId: `git-connection-${plain.id}` },
+    test.adminToken,
+  );
+  expect(refused).toMatchObject({ webhookSecret: null, userErrors: [{ code: 'INVALID_INPUT' }] });
 });
 
 it('limits the deliveries of a connection and the wrong signatures of an address', async () => {

@@ -48,7 +48,15 @@ export async function createGitConnection(
   const sealed = seal(context, { id, enterpriseId }, secrets);
   const record: GitConnectionRecord = {
     ...{ id, enterpriseId, ...settings, name: input.name, hostKey, hasCredential: sealed !== null },
-    ...{ lastTest: null, lastFailure: null, ...ownerOf(context.viewer), ...changedBy(context) },
+    hasWebhookSecret: secrets.webhookSecret !== undefined,
+    ...{
+      lastTest: null,
+      lastFailure: null,
+      lastWebhookAt: null,
+      lastWebhookFailure: null,
+      ...ownerOf(context.viewer),
+      ...changedBy(context),
+    },
     ...{ createdAt: now, updatedAt: now },
   };
   return context.store.transact(async (tx) => {
@@ -58,7 +66,7 @@ export async function createGitConnection(
     await lockScope(tx, { enterpriseId, organizationId: null });
     await requireRoom(tx, enterpriseId);
     await requireFreeName(tx, record);
-    const { hasCredential: _derived, ...row } = record;
+    const { hasCredential: _a, lastWebhookAt: _b, lastWebhookFailure: _c, ...row } = record;
     const insert = insertStatement('GitConnection', { ...row, sealed, deletedAt: null });
     await tx.query(insert.text, insert.values);
     await auditConnection(context, tx, 'create_git_connection', record);
@@ -115,10 +123,11 @@ export async function updateGitConnection(
       ...changed,
       hostKey,
       sealed,
+      hasWebhookSecret: secrets.webhookSecret !== undefined,
       ...changedBy(context, before),
       ...(isRenewed && { lastFailure: null }),
     };
-    await write(tx, before.id, written);
+    await writeConnection(tx, before.id, written);
     const names = [...Object.keys(changed), ...entered];
     await auditConnection(context, tx, 'update_git_connection', after, { changed: names.join(' ') });
     const { sealed: _sealed, ...values } = written;
@@ -140,7 +149,12 @@ export async function deleteGitConnection(
   return context.store.transact(async (tx) => {
     const before = await lockConnection(tx, seen.enterpriseId, seen.id);
     requireVersion(before, condition);
-    await write(tx, before.id, { sealed: null, deletedAt: context.now(), ...changedBy(context, before) });
+    await writeConnection(tx, before.id, {
+      sealed: null,
+      hasWebhookSecret: false,
+      deletedAt: context.now(),
+      ...changedBy(context, before),
+    });
     await tx.prisma.gitPermission.deleteMany({ where: { gitConnectionId: before.id } });
     await auditConnection(context, tx, 'delete_git_connection', before);
     return before;
@@ -160,7 +174,8 @@ function secretsOf(input: { readonly [Name in (typeof secretNames)[number]]?: st
   return Object.fromEntries(entered) as { -readonly [Name in keyof ConnectionSecrets]: string };
 }
 
-function seal(
+/** Seals the secrets of a connection; null: it has none. */
+export function seal(
   { keyring }: Context,
   { enterpriseId, id }: Pick<GitConnectionRecord, 'enterpriseId' | 'id'>,
   secrets: ConnectionSecrets,
@@ -169,13 +184,15 @@ function seal(
   return keyring.seal(JSON.stringify(secrets), connectionAssociatedData(enterpriseId, id));
 }
 
-async function readSecrets(context: Context, tx: Transaction, { enterpriseId, id }: GitConnectionRecord) {
+/** Reads the secrets of a connection. Throws ForgeError CREDENTIAL_REFUSED. */
+export async function readSecrets(context: Context, tx: Transaction, { enterpriseId, id }: GitConnectionRecord) {
   const [row] = await tx.query<{ sealed: string | null }>('select sealed from git_connection where id = $1', [id]);
   const sealed = row?.sealed ?? null;
   return sealed === null ? {} : openSecrets(context, sealed, connectionAssociatedData(enterpriseId, id));
 }
 
-async function lockConnection(tx: Transaction, enterpriseId: string, id: string): Promise<GitConnectionRecord> {
+/** Locks the row of a connection and returns it. Throws NOT_FOUND. */
+export async function lockConnection(tx: Transaction, enterpriseId: string, id: string): Promise<GitConnectionRecord> {
   const [connection] = await tx.query<GitConnectionRecord>(
     `select ${gitConnectionColumns} from git_connection c
       where c.id = $1 and c.enterprise_id = $2 and c.deleted_at is null for update`,
@@ -202,7 +219,12 @@ async function requireFreeName(tx: Transaction, { id, enterpriseId, name }: GitC
   throw refuse(['name'], message, 'NOT_UNIQUE');
 }
 
-async function write(tx: Transaction, id: string, change: Partial<Row<'GitConnection'>>): Promise<void> {
+/** Writes changed columns of a connection. */
+export async function writeConnection(
+  tx: Transaction,
+  id: string,
+  change: Partial<Row<'GitConnection'>>,
+): Promise<void> {
   const update = updateStatement('GitConnection', id, change);
   await tx.query(update.text, update.values);
 }

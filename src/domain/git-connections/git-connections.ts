@@ -35,11 +35,25 @@ export interface GitConnectionRecord extends Pick<Row<'GitConnection'>, (typeof 
   readonly lastTest: { readonly at: string; readonly report: StoredReport } | null;
   /** Null: the last call succeeded, or there was none. */
   readonly lastFailure: ConnectionFailure | null;
+  /** The last webhook with a correct signature; null: none in the last week. */
+  readonly lastWebhookAt: Date | null;
+  /** The last webhook that could not be processed; null: none in the last week. */
+  readonly lastWebhookFailure: WebhookFailure | null;
+}
+
+/** A webhook of a forge that could not be processed. The message is for users. */
+export interface WebhookFailure {
+  readonly message: string;
+  /** ISO 8601. */
+  readonly at: string;
 }
 
 /** The columns of a {@link GitConnectionRecord} of a `git_connection` aliased `c`: never its credential. */
 export const gitConnectionColumns = `${selectFields('GitConnection', 'c', gitConnectionFields)},
-  c.last_test as "lastTest", c.last_failure as "lastFailure", c.sealed is not null as "hasCredential"`;
+  c.last_test as "lastTest", c.last_failure as "lastFailure", c.sealed is not null as "hasCredential",
+  (select max(d.received_at) from git_delivery d where d.git_connection_id = c.id) as "lastWebhookAt",
+  (select json_build_object('message', d.error, 'at', d.received_at) from git_delivery d
+    where d.git_connection_id = c.id and d.status = 'failed' order by d.received_at desc limit 1) as "lastWebhookFailure"`;
 
 /** Tells if the viewer may see the connections of its enterprise: who manages organizations or the enterprise's settings. */
 export function maySeeConnections({ enterprisePermissions: granted }: Viewer): boolean {

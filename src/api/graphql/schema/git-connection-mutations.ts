@@ -11,6 +11,7 @@ import {
   checkUnsavedConnection,
   type UnsavedConnection,
 } from '../../../domain/git-connections/check-connection.ts';
+import { rotateGitConnectionWebhookSecret } from '../../../domain/git-connections/rotate-webhook-secret.ts';
 import { globalId } from '../../../domain/ids.ts';
 import { builder } from '../builder.ts';
 import { addMutation, type InputFields } from './add-mutation.ts';
@@ -78,6 +79,23 @@ addMutation('updateGitConnection', {
     refuseNulls(change, ['providerType', 'name', 'host', 'token', 'appId', 'privateKey']);
     return { gitConnection: await updateGitConnection(domain, gitConnectionId, change as GitConnectionChange) };
   },
+});
+
+addMutation('rotateGitConnectionWebhookSecret', {
+  description:
+    'Replaces the secret of the webhooks of a git connection by a random one. The previous secret is invalid at once. Connections of the kind GIT_HTTPS have none.',
+  needs: ['manageGitConnections'],
+  input: (t) => ({ gitConnectionId: t.id({ required: true, description: descriptions.id }) }),
+  takes: 'idempotencyKey',
+  payload: {
+    gitConnection: GitConnection,
+    webhookSecret: {
+      type: 'String',
+      description:
+        'Secret to enter at the forge. Returned only by the mutation that creates the secret, otherwise null.',
+    },
+  },
+  act: ({ gitConnectionId }, { domain }, options) => rotateGitConnectionWebhookSecret(domain, gitConnectionId, options),
 });
 
 addMutation('deleteGitConnection', {

@@ -3,7 +3,9 @@ import {
   type GitConnectionRecord,
   gitConnectionsOf,
   type StoredReport,
+  type WebhookFailure,
 } from '../../../domain/git-connections/git-connections.ts';
+import { prefixedId } from '../../../domain/ids.ts';
 import type { AbilityReport, ForgeIdentity } from '../../../forges/interface/forge.ts';
 import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
@@ -77,6 +79,18 @@ const GitConnectionFailure = builder.objectRef<ConnectionFailure>('GitConnection
   }),
 });
 
+const GitWebhookFailure = builder.objectRef<WebhookFailure>('GitWebhookFailure').implement({
+  description: 'Webhook of a forge that could not be processed.',
+  fields: (t) => ({
+    message: t.exposeString('message', { description: 'Explanation of the failure for people.' }),
+    at: t.field({
+      type: 'DateTime',
+      description: 'Time when the webhook arrived.',
+      resolve: ({ at }) => new Date(at),
+    }),
+  }),
+});
+
 export const GitConnection = builder.objectRef<GitConnectionRecord>('GitConnection');
 
 /** The types of lists of GitConnection. */
@@ -106,6 +120,26 @@ builder.node(GitConnection, {
     }),
     hasCredential: t.exposeBoolean('hasCredential', {
       description: 'Whether a credential is stored. False for public repositories of a git server.',
+    }),
+    webhookUrl: t.field({
+      type: 'URI',
+      nullable: true,
+      description: 'Address to enter at the forge for its webhooks; null for a kind without webhooks.',
+      resolve: ({ id, providerType }, _args, { domain }) =>
+        providerType === 'git_https' ? null : `${domain.baseUrl}/webhooks/git/${prefixedId('gitConnection', id)}`,
+    }),
+    hasWebhookSecret: t.exposeBoolean('hasWebhookSecret', {
+      description: 'Whether a secret for webhooks is stored. Without one, every webhook is refused.',
+    }),
+    lastWebhookAt: t.expose('lastWebhookAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of the last webhook with a correct signature; null if there was none in the last week.',
+    }),
+    lastWebhookFailure: t.expose('lastWebhookFailure', {
+      type: GitWebhookFailure,
+      nullable: true,
+      description: 'Last webhook that could not be processed; null if there was none in the last week.',
     }),
     lastReport: t.field({
       type: GitConnectionReport,

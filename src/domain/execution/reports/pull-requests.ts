@@ -1,11 +1,10 @@
 import type { Context } from '../../context.ts';
-import { lockSession, notifySession } from '../../sessions/change-session.ts';
-import { appendEntries, type NewEntry } from '../../sessions/log.ts';
+import { followReported } from '../../followed-pull-requests/follow.ts';
+import { lockSession } from '../../sessions/change-session.ts';
 import type { PullRequest } from '../../sessions/session.ts';
+import { writePullRequest } from '../../sessions/write-pull-request.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 
-/** Maximum number of pull requests of a session. */
-const maxPullRequests = 200;
 /** Tool output with more pull requests than this is a list of other people's. */
 const maxUrlsPerOutput = 3;
 /** Only the end of a longer text is searched. */
@@ -61,17 +60,8 @@ export async function recordPullRequestsIn(context: Context, run: ClaimedRun, te
 export async function recordPullRequest(context: Context, run: ClaimedRun, pullRequest: PullRequest): Promise<boolean> {
   return context.store.transact(async (tx) => {
     const session = await lockSession(tx, run.sessionId, run.generation);
-    const known = session.pullRequests.find(({ url }) => url === pullRequest.url);
-    if (known?.state === pullRequest.state) return false;
-    if (!known && session.pullRequests.length >= maxPullRequests) return false;
-    const all = known
-      ? session.pullRequests.map((each) => (each === known ? pullRequest : each))
-      : [...session.pullRequests, pullRequest];
-    await tx.query('update session set pull_requests = $2::jsonb where id = $1', [run.sessionId, JSON.stringify(all)]);
-    const { url, state } = pullRequest;
-    const entry: NewEntry = { kind: 'PULL_REQUEST', body: url, data: { url, state } };
-    await appendEntries(tx, run.sessionId, run.generation, [entry], context.now());
-    notifySession(context, tx, session);
-    return true;
+    const isNew = await writePullRequest(context, tx, session, { pullRequest, generation: run.generation });
+    if (isNew && pullRequest.state === 'open') await followReported(context, tx, session, pullRequest.url);
+    return isNew;
   });
 }

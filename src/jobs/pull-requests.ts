@@ -1,0 +1,67 @@
+import type { Services } from '../domain/context.ts';
+import { type ClaimedRead, claimReads, nextReadAt } from '../domain/followed-pull-requests/claim-reads.ts';
+import { readFollowed } from '../domain/followed-pull-requests/read-pull-request.ts';
+import { nextGitDeliveryAt, processGitDeliveries } from '../domain/git-deliveries/process-deliveries.ts';
+import { createClaimedWork, createCount } from './claimed-work.ts';
+import { createPoller } from './poller.ts';
+import type { Scheduled } from './retention.ts';
+
+/** Maximum number of concurrent reads of one process. */
+const maxInFlight = 16;
+/** Maximum time between two looks for deliveries: a notification may be missed. */
+const maxWaitMs = 5_000;
+const minWaitMs = 100;
+
+/**
+ * Follows the pull requests of sessions: processes the webhooks of forges, and reads the pull requests that an event or the
+ * time asks for. Any number of processes may do it at once.
+ */
+export function createPullRequests(services: Services): Scheduled {
+  const { notifier, log, now } = services;
+  let isOver = false;
+  const busy = createCount();
+  const reads = createClaimedWork<ClaimedRead>({
+    maxInFlight,
+    now,
+    isStopped: () => isOver,
+    claim: (room) => claimReads(services, busy.of, room),
+    nextDueAt: () => nextReadAt(services, busy.of),
+    onClaimFailed: (err) => log.warn({ err }, 'The pull requests could not be looked through.'),
+    async run(claimed) {
+      busy.add(claimed.gitConnectionId, 1);
+      try {
+        await readFollowed(services, claimed, () => isOver);
+      } catch (error) {
+        log.warn({ err: error, followedPullRequestId: claimed.id }, 'A pull request could not be read.');
+      } finally {
+        busy.add(claimed.gitConnectionId, -1);
+      }
+    },
+  });
+  const deliveries = createPoller(async (isStopped) => {
+    try {
+      if ((await processGitDeliveries(services, isStopped)) > 0) reads.poll();
+      const next = await nextGitDeliveryAt(services);
+      return next === null ? maxWaitMs : Math.max(minWaitMs, Math.min(maxWaitMs, next.getTime() - now().getTime()));
+    } catch (error) {
+      log.warn({ err: error }, 'The webhooks of forges could not be processed.');
+      return maxWaitMs;
+    }
+  });
+  let unsubscribes: (() => void)[] = [];
+  return {
+    start() {
+      unsubscribes = [
+        notifier.subscribe('git-deliveries', deliveries.poll),
+        notifier.subscribe('pull-requests', reads.poll),
+      ];
+      deliveries.poll();
+      reads.poll();
+    },
+    async stop() {
+      isOver = true;
+      for (const unsubscribe of unsubscribes) unsubscribe();
+      await Promise.all([deliveries.stop(), reads.stop(() => services.forges.close())]);
+    },
+  };
+}

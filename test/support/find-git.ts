@@ -5,6 +5,7 @@ const gitTests = [
   'test/agents/git-clones.test.ts',
   'test/agents/git-gateway*.test.ts',
   'test/agents/sandbox-repositories.test.ts',
+  'test/console/session-repositories.test.ts',
   'test/forges/git-https.test.ts',
   'test/system/{git-identity,session-repositories}.test.ts',
 ];

@@ -10,27 +10,11 @@ import { writeProfiles } from '../support/profiles.ts';
 import { whyNoSandbox } from '../support/sandbox.ts';
 import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
+import { shellAgent } from '../support/shell-agent.ts';
 
 const problem = await whyNoSandbox();
 if (problem !== null && process.env.CI) throw new Error(problem);
 const sandboxes = problem === null ? (['none', 'shared', 'gateway'] as const) : (['none'] as const);
-
-/** An ACP agent that runs the end of each prompt in a shell in its session's directory, and reports the output. */
-const shellAgent = `
-  const put = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
-  let cwd;
-  require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
-    const { id, method, params } = JSON.parse(line);
-    if (method === 'initialize') put({ id, result: { protocolVersion: 1, agentCapabilities: {} } });
-    if (method === 'session/new') { cwd = params.cwd; put({ id, result: { sessionId: 's1' } }); }
-    if (method !== 'session/prompt') return;
-    const prompt = params.prompt.map(({ text }) => text);
-    const options = { encoding: 'utf8', cwd, env: { ...process.env, PREFACE: prompt.slice(0, -1).join('\\n') } };
-    const { stdout, stderr } = require('child_process').spawnSync('sh', ['-ec', prompt.at(-1)], options);
-    const content = { type: 'text', text: stdout + stderr };
-    put({ method: 'session/update', params: { sessionId: 's1', update: { sessionUpdate: 'agent_message_chunk', content } } });
-    put({ id, result: { stopReason: 'end_turn' } });
-  });`;
 
 let test: TestApp;
 let connectionId: string;
@@ -183,11 +167,14 @@ it.each(sandboxes)('commits and pushes as the person who asked, without a creden
   );
   expect(row).toEqual({ state: 'READY', base_ref: 'main', base_commit: main, error: null });
   await expect
-    .poll(async () => (await entries()).at(-1))
-    .toMatchObject({
-      kind: 'PUSH',
-      data: { repository, branch, old: null, new: head, subjects: ['Add a page'] },
-    });
+    .poll(async () => (await entries()).filter(({ kind }) => kind === 'PUSH').map(({ data }) => data))
+    .toMatchObject([
+      { repository, branch, old: null, new: head, subjects: ['Add a page'], refusal: null },
+      {
+        ...{ repository, branch: 'main', old: main, new: head, subjects: [] },
+        refusal: expect.stringContaining('this session may push to its own branches only'),
+      },
+    ]);
   // Neither the agent nor the log has the password, in any form, or the key of the run.
   const basic = Buffer.from(`${forgeAccount.username}:${forgeAccount.password}`).toString('base64');
   const log = JSON.stringify(

@@ -366,6 +366,7 @@ function entriesOf(
         old: canary('commit'),
         new: canary('commit'),
         subjects: [canary('subject')],
+        refusal: canary('refusal'),
       },
     },
     ...(['THOUGHT', 'NOTICE', 'LIMIT', 'PULL_REQUEST', 'STRUCTURED_OUTPUT', 'ATTACHMENT', 'ERROR'] as const).map(

@@ -16,6 +16,7 @@ import { CopyAs } from './copy-as.tsx';
 import type { EntryOf } from './entry.ts';
 import { plainTitle } from './plain-title.ts';
 import { pullRequestName } from './pull-request-name.ts';
+import { RepositoryFacts } from './repositories.tsx';
 import { SessionOptions } from './session-options.tsx';
 import { SubSessions } from './sub-sessions.tsx';
 
@@ -80,6 +81,7 @@ export function Details({ session: reference, plan }: DetailsProps) {
             url
           }
         }
+        ...repositories_session
         ...subSessions_session
         ...sessionOptions_session
       }
@@ -91,6 +93,7 @@ export function Details({ session: reference, plan }: DetailsProps) {
     <div className="details">
       <Acus session={session} />
       {plan && plan.length > 0 && <PlanList plan={plan} />}
+      <RepositoryFacts session={session} />
       {pullRequests.length > 0 && (
         <Part title="Pull requests">
           <ul className="plain">

@@ -158,6 +158,8 @@ export function readEntry(reference: entry_event$key): Entry {
           createdAt
           repository
           branch
+          newCommit
+          refusal
           subjects
         }
         ... on PullRequestEvent {

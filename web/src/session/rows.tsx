@@ -7,6 +7,7 @@ import { Markdown } from '../ui/markdown.tsx';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
 import { Files, splitFiles } from './attachments.tsx';
+import { PushRow, RepositoryRow } from './repository-row.tsx';
 import { ToolCall } from './tool-call.tsx';
 import type { Row } from './transcript-rows.ts';
 import { UnansweredTag } from './unanswered.tsx';
@@ -31,6 +32,10 @@ export const RowView = memo(function RowView({ row, isPending, onChoose }: RowPr
       return <Thought {...row} rowKey={row.key} />;
     case 'question':
       return <Question {...row} isPending={isPending} onChoose={onChoose} />;
+    case 'repository':
+      return <RepositoryRow entry={row.entry} />;
+    case 'push':
+      return <PushRow entry={row.entry} />;
     case 'line':
       return (
         <p className={`line ${row.tone}`}>

@@ -20,12 +20,16 @@ import { plainTitle } from './plain-title.ts';
 import { OtherViewers, Typing, usePresence } from './presence.tsx';
 import { QueuedMessages, useQueued, useWithdraw } from './queued-messages.tsx';
 import { QuotaNote } from './quota-note.tsx';
+import { RepositoryLine } from './repositories.tsx';
+import { TryAgainContext } from './repository-row.tsx';
 import { Retry } from './retry.tsx';
 import { SessionButtons } from './session-buttons.tsx';
 import { Transcript } from './transcript.tsx';
 import { lastPlan } from './transcript-rows.ts';
 import { UnansweredContext } from './unanswered.tsx';
 import { useChoose } from './use-answer.ts';
+import { useRepositoryStep } from './use-repository-step.ts';
+import { useRetry } from './use-retry.ts';
 import { canStop } from './use-stop.ts';
 import { useTranscript } from './use-transcript.ts';
 import { WorkspaceNote } from './workspace-note.tsx';
@@ -67,6 +71,7 @@ const query = graphql`
         }
       }
       ...sessionButtons_session
+      ...repositories_session
       ...details_session
       ...workspaceNote_session
       ...quotaNote_session
@@ -105,6 +110,7 @@ const subscription = graphql`
         }
       }
       ...sessionButtons_session
+      ...repositories_session
       ...details_session
       ...workspaceNote_session
       ...quotaNote_session
@@ -177,6 +183,13 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
     () => ({ ids: hasFailed ? queue.inTranscript : new Set<string>(), withdraw: mayChange ? withdraw : null }),
     [hasFailed, queue.inTranscript, mayChange, withdraw],
   );
+  const step = useRepositoryStep(transcript.entries, refetch);
+  const [retry, isRetrying] = useRetry(sessionId);
+  const mayTryAgain = mayChange && hasFailed && !isWorking && step?.repositoryState === 'FAILED';
+  const tryAgain = useMemo(
+    () => (mayTryAgain ? { seq: step.seq, isBusy: isRetrying, run: () => retry(String(step.seq)) } : null),
+    [mayTryAgain, step, isRetrying, retry],
+  );
   const toggle = (
     <span className="details-toggle">
       <Button size="small" icon="menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -211,6 +224,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
           {transcript.error ?? 'Connection lost. Reconnecting… No messages are lost.'}
         </p>
       )}
+      <RepositoryLine session={session} />
       <WorkspaceNote session={session} />
       <QuotaNote session={session} mayChange={mayChange} />
       <div className="session-body" data-details={isOpen ? 'open' : undefined}>
@@ -218,7 +232,13 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
           <Announcements entries={transcript.entries} isLoaded={transcript.isLoaded} />
           <FilesContext value={session.attachments.nodes}>
             <UnansweredContext value={unanswered}>
-              <Transcript transcript={transcript} questionId={pendingQuestion?.questionId ?? null} onChoose={choose} />
+              <TryAgainContext value={tryAgain}>
+                <Transcript
+                  transcript={transcript}
+                  questionId={pendingQuestion?.questionId ?? null}
+                  onChoose={choose}
+                />
+              </TryAgainContext>
             </UnansweredContext>
           </FilesContext>
           <Typing others={presence.others} />

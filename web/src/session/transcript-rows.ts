@@ -2,6 +2,7 @@ import { nameOf } from '../ui/actor.ts';
 import { type Entry, type EntryOf, isOver } from './entry.ts';
 import { HeldMessages } from './held-messages.ts';
 import type { Draft } from './open-drafts.ts';
+import { isSameStep, repeatsFailure } from './repository-rows.ts';
 
 /** A row of the transcript: one entry, or several entries combined. */
 export type Row =
@@ -35,6 +36,9 @@ export type Row =
       /** `passed`: something other than an answer followed, so the question may no longer be open. */
       readonly state: 'last' | 'answered' | 'passed';
     }
+  /** The latest step of a repository's clone. */
+  | { readonly key: string; readonly type: 'repository'; readonly entry: EntryOf<'RepositoryEvent'> }
+  | { readonly key: string; readonly type: 'push'; readonly entry: EntryOf<'PushEvent'> }
   | { readonly key: string; readonly type: 'line'; readonly tone: Tone; readonly text: string; readonly at: string };
 
 type MessageRow = Extract<Row, { type: 'message' }> & { readonly entry: EntryOf<'SessionMessage'> };
@@ -61,12 +65,6 @@ const statusLines: Readonly<Record<string, Line>> = {
   ERROR: failed,
 };
 
-const repositoryLines: Readonly<Record<string, Exclude<Line, null>>> = {
-  CLONING: { tone: 'plain', text: 'The repository is being cloned.' },
-  READY: { tone: 'good', text: 'The repository is ready.' },
-  FAILED: { tone: 'bad', text: 'The repository could not be cloned.' },
-};
-
 const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before: Status) => Line } = {
   NoticeEvent: ({ body }) => ({ tone: 'plain', text: body }),
   LimitEvent: ({ body }) => ({ tone: 'warn', text: body }),
@@ -74,14 +72,6 @@ const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before:
   PermissionEvent: ({ title, decision }) => ({
     tone: decision === 'ALLOWED' ? 'good' : 'warn',
     text: `${decision === 'ALLOWED' ? 'Allowed' : decision === 'DENIED' ? 'Denied' : 'Cancelled'}: ${title}`,
-  }),
-  RepositoryEvent: ({ repository, repositoryState, body }) => {
-    const state = repositoryLines[repositoryState];
-    return state === undefined ? null : { ...state, text: `${repository}: ${body || state.text}` };
-  },
-  PushEvent: ({ repository, branch, subjects }) => ({
-    tone: 'good',
-    text: [`Pushed to ${branch} of ${repository}`, ...subjects].join('\n'),
   }),
   PullRequestEvent: ({ pullRequest }) => ({ tone: 'good', text: `Pull request: ${pullRequest.url}` }),
   AttachmentEvent: ({ name }) => ({ tone: 'plain', text: `File: ${name}` }),
@@ -138,6 +128,17 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
       }
       continue;
     }
+    if (entry.__typename === 'RepositoryEvent') {
+      const at = rows.findLastIndex((row) => row.type === 'repository' && row.entry.repository === entry.repository);
+      const before = rows[at];
+      if (before?.type === 'repository' && isSameStep(before.entry, entry)) rows[at] = { ...before, entry };
+      else rows.push({ key, type: 'repository', entry });
+      continue;
+    }
+    if (entry.__typename === 'PushEvent') {
+      rows.push({ key, type: 'push', entry });
+      continue;
+    }
     if (entry.__typename === 'SessionMessage') {
       if (entry.type !== 'AGENT_MESSAGE') question = close(rows, question, entry.answer);
       // Each question is also sent as a message, for clients that read messages only. The transcript already shows the
@@ -172,7 +173,9 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
     if (entry.__typename === 'ErrorEvent' || entry.__typename === 'LimitEvent') cause = entry.body;
     else if (entry.__typename === 'TurnEvent' && entry.phase === 'STARTED') cause = null;
     // The cause says that the session failed or was suspended.
-    const isRepeated = cause !== null && (line === failed || line === suspended) && isLine(rows.at(-1), cause);
+    const isRepeated =
+      (cause !== null && (line === failed || line === suspended) && isCause(rows.at(-1), cause)) ||
+      (entry.__typename === 'ErrorEvent' && repeatsFailure(rows.at(-1), entry));
     if (line && !isRepeated) rows.push({ key, type: 'line', ...line, at: entry.createdAt });
     if (entry.__typename === 'StatusEvent') status = entry;
     if (closesQuestion(entry)) question = close(rows, question);
@@ -215,7 +218,8 @@ export function withDrafts(logRows: readonly Row[], drafts: readonly Draft[]): r
 export const repeatsCause = (message: string, cause: string): boolean =>
   cause !== '' && (message === cause || message.startsWith(`The session stopped with an error: ${cause}`));
 
-const isLine = (row: Row | undefined, text: string) => row?.type === 'line' && row.text === text;
+const isCause = (row: Row | undefined, text: string) =>
+  (row?.type === 'line' && row.text === text) || (row?.type === 'repository' && row.entry.repositoryState === 'FAILED');
 
 function isQuestion(row: Row | undefined, body: string): boolean {
   return row?.type === 'question' && row.entry.body.trim() === body.trim();

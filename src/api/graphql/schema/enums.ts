@@ -107,7 +107,7 @@ export const SessionEventKindEnum = defineEnum<EventKind>(
     USAGE: 'A report of the tokens that were used and of their cost.',
     LIMIT: 'A limit was reached, for which the session was suspended.',
     REPOSITORY: 'A step of the preparation of a repository of the session.',
-    PUSH: 'The agent pushed commits to a branch of a repository.',
+    PUSH: 'The agent pushed commits to a branch of a repository, or such a push was refused.',
     PULL_REQUEST: 'A pull request was created, or its state changed.',
     STRUCTURED_OUTPUT: 'The agent set the structured output of the session.',
     ATTACHMENT: 'The agent attached a file for the user.',

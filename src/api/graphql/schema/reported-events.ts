@@ -113,27 +113,36 @@ eventType('RepositoryEvent', 'Step of the preparation of a repository for the se
   }),
 }));
 
-eventType('PushEvent', 'Push of commits by the agent to a branch of a repository.', (t) => ({
-  repository: repository(t),
-  branch: t.string({
-    description: 'Name of the branch, without "refs/heads/".',
-    resolve: (entry) => textOf(dataOf(entry).branch) ?? '',
+eventType(
+  'PushEvent',
+  'Push by the agent to a branch of a repository, which the service or the forge may have refused.',
+  (t) => ({
+    repository: repository(t),
+    branch: t.string({
+      description: 'Name of the branch, without "refs/heads/".',
+      resolve: (entry) => textOf(dataOf(entry).branch) ?? '',
+    }),
+    oldCommit: t.string({
+      nullable: true,
+      description: 'Commit of the branch before the push; null if the push created the branch.',
+      resolve: (entry) => textOf(dataOf(entry).old),
+    }),
+    newCommit: t.string({
+      nullable: true,
+      description: 'Commit of the branch after the push.',
+      resolve: (entry) => textOf(dataOf(entry).new),
+    }),
+    refusal: t.string({
+      nullable: true,
+      description: 'Reason for which the service or the forge refused the push; null if the forge accepted it.',
+      resolve: (entry) => textOf(dataOf(entry).refusal),
+    }),
+    subjects: t.stringList({
+      description: 'First lines of the messages of the pushed commits, newest first. The list may be shortened.',
+      resolve: (entry) => textsOf(dataOf(entry).subjects),
+    }),
   }),
-  oldCommit: t.string({
-    nullable: true,
-    description: 'Commit of the branch before the push; null if the push created the branch.',
-    resolve: (entry) => textOf(dataOf(entry).old),
-  }),
-  newCommit: t.string({
-    nullable: true,
-    description: 'Commit of the branch after the push.',
-    resolve: (entry) => textOf(dataOf(entry).new),
-  }),
-  subjects: t.stringList({
-    description: 'First lines of the messages of the pushed commits, newest first. The list may be shortened.',
-    resolve: (entry) => textsOf(dataOf(entry).subjects),
-  }),
-}));
+);
 
 eventType(
   'PullRequestEvent',

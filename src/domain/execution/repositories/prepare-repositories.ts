@@ -14,7 +14,7 @@ import { RepositoryFailure } from '../runs/failures.ts';
 import { cleanName } from '../runs/git-identity.ts';
 import { createMask } from '../runs/masking.ts';
 import { addressRulesOf, createAccess, nameOf, type RunRepository } from './gateway-access.ts';
-import { appendRepositoryEntry, createProgressPace, pushEntry, stepEntry } from './repository-log.ts';
+import { appendRepositoryEntry, createProgressPace, loggedRefs, pushEntry, stepEntry } from './repository-log.ts';
 import { readSessionRepositories, recordRepositoryState, type SessionRepositoryRow } from './session-repositories.ts';
 
 /** The repositories of a run, with the way of its agent's git to their forges. */
@@ -217,8 +217,8 @@ interface PushLogOptions extends PrepareOptions {
 function createPushLog(context: Context, run: ClaimedRun, options: PushLogOptions) {
   let written: Promise<void> = Promise.resolve();
   const write = async (report: PushReport) => {
-    for (const ref of report.refs.filter(({ outcome }) => outcome === 'accepted')) {
-      const subjects = await readSubjects(report, ref).catch(() => []);
+    for (const ref of loggedRefs(report.refs)) {
+      const subjects = ref.outcome === 'accepted' ? await readSubjects(report, ref).catch(() => []) : [];
       await appendRepositoryEntry(context, run, pushEntry(report, ref, subjects));
     }
   };

@@ -1,3 +1,4 @@
+import { cleanText } from '../../../agents/git-gateway/refusals.ts';
 import type { PushedRef, PushReport } from '../../../agents/git-gateway/repositories.ts';
 import type { GitProgress } from '../../../git/progress.ts';
 import { branchOf } from '../../../git/ref-names.ts';
@@ -22,13 +23,23 @@ export function stepEntry(
   return { kind: 'REPOSITORY', data: { repository: nameOf(row), state, percent, text } };
 }
 
-/** Makes the log entry of a branch that the forge accepted. */
+/** Makes the log entry of a ref that the forge accepted, or that the gateway or the forge refused. */
 export function pushEntry({ repository }: PushReport, ref: PushedRef, subjects: readonly string[]): NewEntry {
   const branch = branchOf(ref.ref) ?? ref.ref;
+  const refusal = ref.outcome === 'accepted' ? null : cleanText(ref.reason ?? 'The forge gave no reason.');
   return {
     kind: 'PUSH',
-    data: { repository: nameOf(repository), branch, old: ref.oldId, new: ref.newId, subjects },
+    data: { repository: nameOf(repository), branch, old: ref.oldId, new: ref.newId, subjects, refusal },
   };
+}
+
+/** Maximum number of refused refs of one push that the log names. */
+const maxRefusals = 3;
+
+/** Returns the refs of a push that the log names: the accepted ones, and the first of the refused ones. */
+export function loggedRefs(refs: readonly PushedRef[]): readonly PushedRef[] {
+  const refused = refs.filter(({ outcome }) => outcome === 'refused' || outcome === 'rejected');
+  return [...refs.filter(({ outcome }) => outcome === 'accepted'), ...refused.slice(0, maxRefusals)];
 }
 
 const progressMs = 1_000;

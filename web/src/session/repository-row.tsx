@@ -1,0 +1,108 @@
+import './repository-row.css';
+import { createContext, useContext } from 'react';
+import { Button } from '../ui/button.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { Time } from '../ui/time.tsx';
+import { visible } from '../ui/visible.ts';
+import type { EntryOf } from './entry.ts';
+import { pushTitle } from './repository-rows.ts';
+
+/** Tries a failed clone again. */
+export interface TryAgain {
+  /** The number of the last step of a repository in the log. */
+  readonly seq: number;
+  readonly isBusy: boolean;
+  readonly run: () => void;
+}
+
+/** See {@link TryAgain}; null: nothing can be tried again, or not by the viewer. */
+export const TryAgainContext = createContext<TryAgain | null>(null);
+
+/** A repository of the session while it is cloned, with the progress, and afterwards with the result. */
+export function RepositoryRow({ entry }: { readonly entry: EntryOf<'RepositoryEvent'> }) {
+  const { repository, repositoryState, percent, body, createdAt, seq } = entry;
+  const again = useContext(TryAgainContext);
+  const name = visible(repository);
+  if (repositoryState === 'FAILED') {
+    return (
+      <div className="repository-row bad">
+        <p>
+          <Icon name="warning" size={14} />
+          <span>
+            <b>{name}</b> could not be cloned. {visible(body)}
+          </span>
+          <Time at={createdAt} />
+        </p>
+        {again?.seq === seq && (
+          <Button size="small" icon="play" isBusy={again.isBusy} onClick={again.run}>
+            Try again
+          </Button>
+        )}
+      </div>
+    );
+  }
+  if (repositoryState === 'READY') {
+    return (
+      <div className="repository-row">
+        <p>
+          <Icon name="check" size={14} />
+          <span>
+            <b>{name}</b> is ready.
+          </span>
+          <Time at={createdAt} />
+        </p>
+      </div>
+    );
+  }
+  return (
+    <div className="repository-row">
+      <p>
+        <Icon name="book" size={14} />
+        <span>
+          Cloning <b>{name}</b>
+          {body !== '' && `: ${visible(body)}`}
+        </span>
+        {percent != null && <small>{percent} %</small>}
+      </p>
+      {percent != null && (
+        <div
+          className="meter"
+          role="progressbar"
+          aria-label={`Clone of ${repository}`}
+          aria-valuenow={percent}
+          aria-valuemin={0}
+          aria-valuemax={100}
+        >
+          <i style={{ width: `${percent}%` }} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** A push of the agent, with its commits or the reason why it was refused. */
+export function PushRow({ entry }: { readonly entry: EntryOf<'PushEvent'> }) {
+  const { newCommit, refusal, subjects, createdAt } = entry;
+  const isRefused = refusal != null;
+  return (
+    <div className={`repository-row${isRefused ? ' warn' : ''}`}>
+      <p>
+        <Icon name={isRefused ? 'warning' : 'pull'} size={14} />
+        <span>
+          {visible(pushTitle(entry))}
+          {isRefused && `: ${visible(refusal)}`}
+        </span>
+        {!isRefused && newCommit != null && <code title={newCommit}>{newCommit.slice(0, 7)}</code>}
+        <Time at={createdAt} />
+      </p>
+      {subjects.length > 0 && (
+        <ul>
+          {subjects.map((subject, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: commits may have equal subjects, and the list never changes.
+            <li key={index}>{visible(subject)}</li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

@@ -1,7 +1,15 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createConsoleLink } from '../../src/domain/identity/keys/console-sessions.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { heapHas, missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
+import {
+  heapHas,
+  missing,
+  openBrowser,
+  openSignedIn,
+  openWindow,
+  seriousFindings,
+} from '../support/console-browser.ts';
 import { giteaToken, startGitea } from '../support/forges/gitea.ts';
 import { runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
@@ -71,6 +79,17 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 120_
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('git-connections');
 
+    await row.getByRole('button', { name: 'Webhooks of Team forge' }).click();
+    await dialog(page).getByText('None: every webhook is refused', { exact: true }).waitFor();
+    await dialog(page).getByText('/webhooks/git/git-connection-', { exact: false }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await window.pictures('git-webhooks');
+    await button(page, 'Create a secret').click();
+    await page.getByRole('heading', { name: 'Webhook secret of Team forge' }).waitFor();
+    await button(page, 'I have saved it').click();
+    await dialog(page).getByText('Stored', { exact: true }).waitFor();
+    await button(page, 'Done').click();
+
     await row.getByRole('button', { name: 'Edit Team forge' }).click();
     expect(await dialog(page).getByLabel('Token', { exact: true }).getAttribute('required')).toBeNull();
     await dialog(page).getByLabel('Host').fill('http://127.0.0.1:1');
@@ -122,6 +141,24 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 120_
     await button(page, 'Remove').click();
     await page.getByText('No permissions', { exact: true }).waitFor();
     expect(window.consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('asks for the token of a user who signed in by a link', async () => {
+    const { page } = await openWindow(browser, test);
+    await page.goto(`/sign-in#link=${await createConsoleLink(test.app.services, test.adminToken)}`);
+    await page.locator('#main').waitFor();
+    await page.goto('/manage/git');
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await dialog(page).getByLabel('Kind').selectOption({ label: 'Git over HTTPS' });
+    await dialog(page).getByLabel('Host').fill('https://git.example.com');
+    await button(page, 'Connect').click();
+    const confirm = page.getByRole('dialog', { name: 'Confirm with your token' });
+    await confirm.getByLabel('Token').fill(test.adminToken);
+    await page.keyboard.press('Enter');
+    await page.getByText('Connected https://git.example.com.', { exact: true }).waitFor();
+    // A server with git alone is tested with a repository, which the user names.
+    await dialog(page).getByLabel('Repository to test').waitFor();
     await page.context().close();
   });
 

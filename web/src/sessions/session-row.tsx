@@ -11,6 +11,7 @@ import { writeNumber } from '../ui/number.ts';
 import { quotaEnd } from '../ui/status.ts';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
+import { pullRequestChips } from './pull-request-chips.ts';
 
 interface SessionRowProps {
   readonly session: sessionRow_session$key;
@@ -69,12 +70,11 @@ export const SessionRow = memo(function SessionRow({ session, sessionId, isSelec
             started <Time at={createdAt} />
           </span>
           {acusConsumed >= 0.005 && <span>{writeNumber(acusConsumed)} ACU</span>}
-          {pullRequests.length > 0 && (
-            <span>
-              <Icon name="pull" size={12} /> {pullRequests.length}
-              <span className="for-readers"> pull requests</span>
+          {pullRequestChips(pullRequests).map(({ text, tone }) => (
+            <span className={`pull-request ${tone}`} key={text}>
+              <Icon name="pull" size={12} /> {text}
             </span>
-          )}
+          ))}
           {limitEnd !== null && <span>Waiting for the provider’s limit until {limitEnd.text}</span>}
           {isArchived && <span className="tag">archived</span>}
           {tags.slice(0, 5).map((tag) => (

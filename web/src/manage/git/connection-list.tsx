@@ -17,6 +17,7 @@ import { ConnectionForm, type SavedConnection } from './connection-form.tsx';
 import { ConnectionState } from './connection-state.tsx';
 import { forgeKindLabel, isForgeKind } from './forge-kinds.ts';
 import { TestDialog } from './test-dialog.tsx';
+import { WebhooksDialog } from './webhooks-dialog.tsx';
 
 type Connection = connectionList_connection$data[number];
 
@@ -48,7 +49,9 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
             isBot
           }
         }
+        webhookUrl
         ...connectionState_connection
+        ...webhooksDialog_connection
       }
     `,
     reference,
@@ -57,6 +60,7 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
   const toasts = useToasts();
   const [form, setForm] = useState<EditedConnection | 'new' | null>(null);
   const [tested, setTested] = useState<{ readonly id: string; readonly name: string } | null>(null);
+  const [webhooksOf, setWebhooksOf] = useState<string | null>(null);
   const [leaving, setLeaving] = useState<Connection | null>(null);
   const [remove] = useMutation<connectionListDeleteMutation>(graphql`
     mutation connectionListDeleteMutation($input: DeleteGitConnectionInput!) {
@@ -98,6 +102,15 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
               >
                 Test
               </Button>
+              {each.webhookUrl != null && (
+                <Button
+                  size="small"
+                  aria-label={`Webhooks of ${each.name}`}
+                  onClick={() => setWebhooksOf(each.gitConnectionId)}
+                >
+                  Webhooks
+                </Button>
+              )}
               {isForgeKind(each.providerType) && (
                 <Button size="small" aria-label={`Edit ${each.name}`} onClick={() => setForm(each as EditedConnection)}>
                   Edit
@@ -111,6 +124,7 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
         ]
       : []),
   ];
+  const hooked = connections.find((each) => each.gitConnectionId === webhooksOf);
   const kindOf = (id: string) => connections.find((each) => each.gitConnectionId === id)?.providerType;
   return (
     <section className="card sheet" aria-labelledby={heading}>
@@ -154,6 +168,7 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
           onClose={() => setTested(null)}
         />
       )}
+      {hooked && <WebhooksDialog connection={hooked} onChanged={onChanged} onClose={() => setWebhooksOf(null)} />}
       {leaving && (
         <ConfirmAction
           title={`Delete ${leaving.name}?`}

@@ -16,6 +16,8 @@ interface ForgeKindText {
   readonly credentialLink: string;
   /** The permissions that the credential needs. */
   readonly help: string;
+  /** Where webhooks are set up at the forge, and their events; null: the forge sends none. */
+  readonly webhookHelp: string | null;
   /** The members that the kind takes: true if it needs them. */
   readonly members: Readonly<Partial<Record<ConnectionMember, boolean>>>;
 }
@@ -28,6 +30,8 @@ export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
     credentialPath: '/settings/apps/new',
     credentialLink: 'Create a GitHub App',
     help: 'The App needs read and write access to contents and pull requests, and read access to checks, commit statuses and actions. Install it on the account whose repositories sessions use. Its credentials expire after an hour, so it is the best choice for GitHub.',
+    webhookHelp:
+      'Settings of the App, section Webhook. Subscribe to pull requests, reviews, review comments, issue comments, check runs, statuses and pushes.',
     members: { appId: true, installationId: false, privateKey: true, webhookSecret: false },
   },
   GITHUB_TOKEN: {
@@ -36,6 +40,8 @@ export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
     credentialPath: '/settings/personal-access-tokens/new',
     credentialLink: 'Create a token at GitHub',
     help: 'A fine-grained token needs read and write access to contents and pull requests, and read access to checks, commit statuses and actions. A classic token needs the scope repo.',
+    webhookHelp:
+      'Settings of the repository or organization, section Webhooks. Choose the content type application/json, and the events pull requests, reviews, review comments, issue comments, check runs, statuses and pushes.',
     members: { token: true, webhookSecret: false },
   },
   GITLAB_TOKEN: {
@@ -44,6 +50,8 @@ export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
     credentialPath: '/-/user_settings/personal_access_tokens',
     credentialLink: 'Create a token at GitLab',
     help: 'A personal, group or project access token with the scopes api and write_repository. The role of its account must allow pushes and merge requests.',
+    webhookHelp:
+      'Settings of the project or group, section Webhooks. Enter the secret as the secret token, and choose merge request, comment, job, pipeline and push events.',
     members: { token: true, webhookSecret: false },
   },
   GITEA_TOKEN: {
@@ -52,6 +60,8 @@ export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
     credentialPath: '/user/settings/applications',
     credentialLink: 'Create a token at this server',
     help: 'A token with the scopes write:repository and write:issue.',
+    webhookHelp:
+      'Settings of the repository or organization, section Webhooks. Choose POST with application/json, and pull request, review, comment, status and push events.',
     members: { token: true, webhookSecret: false },
   },
   GIT_HTTPS: {
@@ -60,6 +70,7 @@ export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
     credentialPath: null,
     credentialLink: '',
     help: 'Any server with git over HTTPS. The account needs read access, and write access for pushes. There are no pull requests and no lists of repositories.',
+    webhookHelp: null,
     members: { username: false, token: false },
   },
 };

@@ -1,0 +1,20 @@
+type Tone = 'info' | 'good' | 'bad' | 'plain';
+
+/** The pull requests of a session in one state. */
+export interface PullRequestChip {
+  readonly text: string;
+  readonly tone: Tone;
+}
+
+const tones: Readonly<Record<string, Tone>> = { OPEN: 'info', MERGED: 'good', CLOSED: 'bad' };
+
+/** Returns one chip for each state of pull requests, the open ones first: `PR open`, or `2 PRs merged`. */
+export function pullRequestChips(pullRequests: readonly { readonly state: string }[]): readonly PullRequestChip[] {
+  const counts = new Map<string, number>(Object.keys(tones).map((state) => [state, 0]));
+  for (const { state } of pullRequests) counts.set(state, (counts.get(state) ?? 0) + 1);
+  return [...counts].flatMap(([state, count]) => {
+    if (count === 0) return [];
+    const label = state.toLowerCase().replaceAll('_', ' ');
+    return [{ text: count === 1 ? `PR ${label}` : `${count} PRs ${label}`, tone: tones[state] ?? 'plain' }];
+  });
+}

@@ -73,6 +73,7 @@ export function attribute(rows: Rows, tenantIds: TenantIds): (table: string, row
     user: byId('user_account'),
     serviceUser: byId('service_user'),
     apiKey: byId('api_key'),
+    connection: byId('git_connection'),
   };
   // A repository belongs to the enterprise; in the tests, one organization has the permission to use it.
   const users = new Map((rows.get('git_permission') ?? []).map((row) => [row.repo_path, row.organization_id]));
@@ -106,6 +107,8 @@ export function attribute(rows: Rows, tenantIds: TenantIds): (table: string, row
     const apiKey = tables.apiKey.get(row.api_key_id);
     if (apiKey) return tenantOf('api_key', apiKey);
     if (row.enterprise_id) return inEnterprise(row.enterprise_id);
+    const connection = tables.connection.get(row.git_connection_id);
+    if (connection) return tenantOf('git_connection', connection);
     if (table === 'role') return 'public';
     throw new Error(
       `A row of "${table}" does not say whose it is: give it organization_id, enterprise_id or session_id, or add a rule to attribute() in test/tenancy/rows.ts.`,

@@ -186,7 +186,28 @@ export async function seedGitConnection(
       ...{ host: `https://127.0.0.1:1/${canary('base')}`, hostKey: '127.0.0.1:1' },
       sealed: keyring.seal(JSON.stringify({ token: canary('secret') }), `${enterpriseId}:${id}`),
       lastFailure: { code: 'UNREACHABLE', message: canary('failure'), at: createdAt.toISOString() },
+      lastTest: { at: createdAt.toISOString(), report: reportOf(canary) },
+      hasWebhookSecret: true,
       ...when,
+    },
+  });
+  await tx.prisma.gitDelivery.create({
+    data: {
+      ...{ id: newId(), gitConnectionId: id, deliveryKey: canary('delivery'), digest: canary('digest') },
+      ...{ eventName: canary('event'), action: canary('action'), repositoryPath: canary('path') },
+      ...{ status: 'failed', error: canary('webhook-error'), receivedAt: createdAt, finishedAt: createdAt },
+    },
+  });
+  await tx.prisma.gitConnectionPause.create({
+    data: {
+      ...{ gitConnectionId: id, pausedAt: createdAt, pausedUntilAt: createdAt },
+      ...{ failureCount: 1, error: canary('pause') },
+    },
+  });
+  await tx.prisma.followedPullRequest.create({
+    data: {
+      ...{ id: newId(), gitConnectionId: id, path: canary('followed'), pathKey: canary('followed'), number: 1 },
+      ...{ headBranch: canary('head'), error: canary('read-error'), createdAt },
     },
   });
   if (organizationId === null) return;
@@ -203,6 +224,13 @@ export async function seedGitConnection(
     },
   });
 }
+
+const reportOf = (canary: ResourceOwner['canary']) => ({
+  identity: { id: '1', login: canary('login'), name: canary('account'), email: canary('email'), isBot: false },
+  abilities: [{ ability: 'push', permission: canary('ability'), isGranted: true, isRequired: true }],
+  expiresAt: '2100-01-01T00:00:00.000Z',
+  warnings: [canary('warning')],
+});
 
 /** Seeds a webhook endpoint and a delivery. */
 async function seedWebhooks(

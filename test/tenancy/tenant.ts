@@ -275,6 +275,9 @@ async function insertSession(
       updatedAt: createdAt,
     },
   });
+  await tx.prisma.followingSession.create({
+    data: { followedPullRequestId: newId(), sessionId: id, repositoryId: newId(), url: canary('pull-request') },
+  });
   const expiresAt = new Date(createdAt.getTime() + 3_600_000);
   await tx.prisma.lease.create({ data: { sessionId: id, workerId: canary('worker'), generation: 0, expiresAt } });
   await tx.prisma.usage.create({

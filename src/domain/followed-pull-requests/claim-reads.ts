@@ -1,7 +1,7 @@
 import type { Services } from '../context.ts';
 
-/** Duration of a process's claim on a read: longer than the requests of one. */
-const leaseMs = 3 * 60_000;
+/** Duration of a process's claim on a read. A read that takes longer may be repeated, which changes nothing. */
+const leaseMs = 60_000;
 /** Concurrent reads of one process through a connection. */
 const maxPerConnection = 3;
 /** Maximum number of reads of a connection in a minute that no event causes. Each makes a few requests. */

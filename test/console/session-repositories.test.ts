@@ -44,6 +44,8 @@ describe.skipIf(missing !== null)('the page of a session with repositories', { t
     const prompt = [
       'echo x >page; git add page; git commit -qm "Add \u202Ea page"; git push -q',
       'git push -q origin HEAD:main || true',
+      // A pull request that the prompt names is not the session's.
+      'echo https://github.com/acme/site/pull/$((11 + 1))',
     ].join('\n');
     const id = await createSession(test, {
       agent: 'shell',
@@ -58,6 +60,8 @@ describe.skipIf(missing !== null)('the page of a session with repositories', { t
     await log(page).getByRole('listitem').getByText('Add [U+202E]a page', { exact: true }).waitFor();
     await log(page).getByText(`Push to main of ${forge.host}/acme/site refused: `, { exact: false }).waitFor();
     await log(page).getByText('this session may push to its own branches only', { exact: false }).first().waitFor();
+    const link = log(page).getByRole('link', { name: 'acme/site #12' }).last();
+    expect(await link.getAttribute('href')).toBe('https://github.com/acme/site/pull/12');
     const details = page.getByRole('complementary', { name: 'Details' });
     const commit = await forge.git('acme/site', 'rev-parse', 'main');
     await details.getByText(`main at ${commit.slice(0, 7)}`, { exact: true }).waitFor();
@@ -67,6 +71,9 @@ describe.skipIf(missing !== null)('the page of a session with repositories', { t
     await window.pictures('session-repository');
     await page.setViewportSize({ width: 375, height: 844 });
     expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await page.goto('/sessions');
+    await page.getByText('PR open', { exact: true }).waitFor();
+    await window.pictures('sessions-pull-request');
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();
   });

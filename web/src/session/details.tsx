@@ -15,7 +15,7 @@ import { sessionAddress } from './address.ts';
 import { CopyAs } from './copy-as.tsx';
 import type { EntryOf } from './entry.ts';
 import { plainTitle } from './plain-title.ts';
-import { pullRequestName } from './pull-request-name.ts';
+import { PullRequests } from './pull-requests.tsx';
 import { RepositoryFacts } from './repositories.tsx';
 import { SessionOptions } from './session-options.tsx';
 import { SubSessions } from './sub-sessions.tsx';
@@ -55,10 +55,6 @@ export function Details({ session: reference, plan }: DetailsProps) {
         updatedAt
         structuredOutput
         structuredOutputSchema
-        pullRequests {
-          url
-          state
-        }
         createdBy {
           displayName
         }
@@ -81,6 +77,7 @@ export function Details({ session: reference, plan }: DetailsProps) {
             url
           }
         }
+        ...pullRequests_session
         ...repositories_session
         ...subSessions_session
         ...sessionOptions_session
@@ -88,29 +85,13 @@ export function Details({ session: reference, plan }: DetailsProps) {
     `,
     reference,
   );
-  const { attachments, pullRequests, structuredOutput } = session;
+  const { attachments, structuredOutput } = session;
   return (
     <div className="details">
       <Acus session={session} />
       {plan && plan.length > 0 && <PlanList plan={plan} />}
       <RepositoryFacts session={session} />
-      {pullRequests.length > 0 && (
-        <Part title="Pull requests">
-          <ul className="plain">
-            {pullRequests.map(({ url, state }) => (
-              <li key={url} className="pair">
-                <a href={safeAddress(url)} target="_blank" rel="noopener noreferrer">
-                  <Icon name="pull" size={14} />
-                  {pullRequestName(url)}
-                </a>
-                <Badge tone={state === 'MERGED' ? 'good' : state === 'CLOSED' ? 'bad' : 'info'}>
-                  {state.toLowerCase()}
-                </Badge>
-              </li>
-            ))}
-          </ul>
-        </Part>
-      )}
+      <PullRequests session={session} />
       {(structuredOutput !== null || session.structuredOutputSchema !== null) && (
         <Part title="Structured output">
           {structuredOutput === null || structuredOutput === undefined ? (

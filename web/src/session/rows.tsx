@@ -7,6 +7,7 @@ import { Markdown } from '../ui/markdown.tsx';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
 import { Files, splitFiles } from './attachments.tsx';
+import { PullRequestRow } from './pull-request-row.tsx';
 import { PushRow, RepositoryRow } from './repository-row.tsx';
 import { ToolCall } from './tool-call.tsx';
 import type { Row } from './transcript-rows.ts';
@@ -36,6 +37,8 @@ export const RowView = memo(function RowView({ row, isPending, onChoose }: RowPr
       return <RepositoryRow entry={row.entry} />;
     case 'push':
       return <PushRow entry={row.entry} />;
+    case 'pullRequest':
+      return <PullRequestRow entry={row.entry} />;
     case 'line':
       return (
         <p className={`line ${row.tone}`}>

@@ -39,6 +39,7 @@ export type Row =
   /** The latest step of a repository's clone. */
   | { readonly key: string; readonly type: 'repository'; readonly entry: EntryOf<'RepositoryEvent'> }
   | { readonly key: string; readonly type: 'push'; readonly entry: EntryOf<'PushEvent'> }
+  | { readonly key: string; readonly type: 'pullRequest'; readonly entry: EntryOf<'PullRequestEvent'> }
   | { readonly key: string; readonly type: 'line'; readonly tone: Tone; readonly text: string; readonly at: string };
 
 type MessageRow = Extract<Row, { type: 'message' }> & { readonly entry: EntryOf<'SessionMessage'> };
@@ -73,7 +74,6 @@ const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before:
     tone: decision === 'ALLOWED' ? 'good' : 'warn',
     text: `${decision === 'ALLOWED' ? 'Allowed' : decision === 'DENIED' ? 'Denied' : 'Cancelled'}: ${title}`,
   }),
-  PullRequestEvent: ({ pullRequest }) => ({ tone: 'good', text: `Pull request: ${pullRequest.url}` }),
   AttachmentEvent: ({ name }) => ({ tone: 'plain', text: `File: ${name}` }),
   StructuredOutputEvent: () => ({ tone: 'plain', text: 'The structured output was set.' }),
   TurnEvent: ({ phase, stopReason, stoppedBy }) => {
@@ -137,6 +137,10 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
     }
     if (entry.__typename === 'PushEvent') {
       rows.push({ key, type: 'push', entry });
+      continue;
+    }
+    if (entry.__typename === 'PullRequestEvent') {
+      rows.push({ key, type: 'pullRequest', entry });
       continue;
     }
     if (entry.__typename === 'SessionMessage') {

@@ -8,6 +8,9 @@ export interface PullRequestChip {
 
 const tones: Readonly<Record<string, Tone>> = { OPEN: 'info', MERGED: 'good', CLOSED: 'bad' };
 
+/** Returns the colour of a pull request's state. */
+export const pullRequestTone = (state: string): Tone => tones[state] ?? 'plain';
+
 /** Returns one chip for each state of pull requests, the open ones first: `PR open`, or `2 PRs merged`. */
 export function pullRequestChips(pullRequests: readonly { readonly state: string }[]): readonly PullRequestChip[] {
   const counts = new Map<string, number>(Object.keys(tones).map((state) => [state, 0]));
@@ -15,6 +18,6 @@ export function pullRequestChips(pullRequests: readonly { readonly state: string
   return [...counts].flatMap(([state, count]) => {
     if (count === 0) return [];
     const label = state.toLowerCase().replaceAll('_', ' ');
-    return [{ text: count === 1 ? `PR ${label}` : `${count} PRs ${label}`, tone: tones[state] ?? 'plain' }];
+    return [{ text: count === 1 ? `PR ${label}` : `${count} PRs ${label}`, tone: pullRequestTone(state) }];
   });
 }

@@ -5,6 +5,7 @@ import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { connectForgeAt, githubHeaders, pullRequestBody, signatureOf } from '../support/git-webhooks.ts';
 import { postTo } from '../support/incoming-webhooks.ts';
 import { runMutation } from '../support/people.ts';
+import { connectRaw } from '../support/raw-http.ts';
 import { useApp } from '../support/use-app.ts';
 
 const test = useApp();
@@ -167,6 +168,21 @@ it('refuses large and compressed bodies, other methods and other paths', async (
   expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
   expect((await fetch(test.url + path, { method: 'OPTIONS' })).status).toBe(204);
   expect(await send(`${path}/more`, '{}')).toMatchObject({ status: 404 });
+  expect(await stored(id)).toEqual([]);
+});
+
+it('ends bodies of 100 MB early, announced and in chunks', async () => {
+  const { id, path } = await connect();
+  const head = `POST ${path} HTTP/1.1\r\nHost: switchyard\r\nX-GitHub-Event: push\r\n`;
+  const announced = connectRaw(Number(new URL(test.url).port));
+  announced.send(`${head}Content-Length: 104857600\r\n\r\n`);
+  expect(await announced.waitFor(/\r\n\r\n/)).toMatch(/^HTTP\/1\.1 413 /);
+  const chunked = connectRaw(Number(new URL(test.url).port));
+  chunked.send(`${head}Transfer-Encoding: chunked\r\n\r\n`);
+  const chunk = `100000\r\n${'x'.repeat(0x100000)}\r\n`;
+  for (let n = 0; n < 20; n += 1) chunked.send(chunk);
+  // 413, or 503 while other bodies whose signature is not checked yet fill the memory that they may have.
+  expect(await chunked.waitFor(/\r\n\r\n/)).toMatch(/^HTTP\/1\.1 (?:413|503) /);
   expect(await stored(id)).toEqual([]);
 });
 

@@ -1,11 +1,19 @@
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { newId } from '../../src/domain/ids.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { openPullRequestAt, reportPullRequest, statesOf } from '../support/followed-pull-requests.ts';
 import { type ForgeServer, startForgeServer } from '../support/forges/forge-server.ts';
 import { personToken, startGithub, type TestGithub, webhookSecret } from '../support/forges/github.ts';
-import { connectForgeAt, githubHeaders, pullRequestBody, signatureOf } from '../support/git-webhooks.ts';
+import {
+  connectForgeAt,
+  githubHeaders,
+  gitWebhookSecret,
+  pullRequestBody,
+  signatureOf,
+} from '../support/git-webhooks.ts';
 import { postTo } from '../support/incoming-webhooks.ts';
+import { runMutation } from '../support/people.ts';
 import { createSession } from '../support/sessions.ts';
 
 let github: TestGithub;
@@ -205,4 +213,55 @@ it('is not told by events of other repositories, and tells nobody if it was', as
   expect(reads(path)).toBe(before);
   if (event) await passOn(event);
   await vi.waitUntil(async () => (await followed(number))?.webhookAt, { timeout: 20_000 });
+});
+
+it('takes the events of one connection for all of its enterprise at the same host, and for no other enterprise', async () => {
+  const { path, number } = await makeFollowed();
+  const second = await connectForgeAt(test, github.url.toUpperCase().replace('HTTP', 'http'), { token: personToken });
+  const { store, keyring, now } = test.app.services;
+  const enterpriseId = newId();
+  const theirs = newId();
+  const secrets = { token: 'ghp_of-theirs', webhookSecret: gitWebhookSecret };
+  const when = { createdAt: now(), updatedAt: now() };
+  await store.transact(async (tx) => {
+    await tx.prisma.gitConnection.create({
+      data: {
+        ...{ id: theirs, enterpriseId, providerType: 'github_token', name: 'Theirs', host: github.url },
+        ...{ hostKey: new URL(github.url).host, hasWebhookSecret: true, ...when },
+        sealed: keyring.seal(JSON.stringify(secrets), `${enterpriseId}:${theirs}`),
+      },
+    });
+  });
+  const before = reads(path);
+  const send = (to: string) => {
+    const body = pullRequestBody('Acme/Site', number);
+    return postTo(test, to, body, githubHeaders(body));
+  };
+  expect(await send(`/webhooks/git/git-connection-${theirs}`)).toMatchObject({ status: 202 });
+  const pending = () => store.query('select id from git_delivery where next_attempt_at is not null');
+  await vi.waitUntil(async () => (await pending()).length === 0, { timeout: 20_000 });
+  expect((await followed(number))?.webhookAt).toBeNull();
+  expect(reads(path)).toBe(before);
+  expect(await send(second.path)).toMatchObject({ status: 202 });
+  await vi.waitUntil(() => reads(path) === before + 1, { timeout: 20_000 });
+});
+
+it('shows no state to an organization that may no longer use the repository', async () => {
+  const { sessionId, path, number } = await makeFollowed('acme/tools');
+  const { store } = test.app.services;
+  const connections = await store.query<{ id: string }>('select id from git_connection where deleted_at is null');
+  // A permission for another repository limits the only organization to it.
+  for (const { id } of connections) {
+    const input = { gitConnectionId: id, organizationId: test.organizationId, repoPath: 'acme/other' };
+    const made = await runMutation(test, 'createGitPermission', 'gitPermission { id }', input);
+    if (made.gitPermission === undefined) expect(made).toMatchObject({ error: 'NOT_FOUND' });
+  }
+  await github.person('PUT', `${path}/merge`, {});
+  held();
+  const before = (await followed(number, 'acme/tools'))?.readAt?.getTime() ?? 0;
+  wake(60_000);
+  await vi.waitUntil(async () => ((await followed(number, 'acme/tools'))?.readAt?.getTime() ?? 0) > before, {
+    timeout: 20_000,
+  });
+  expect((await statesOf(test, sessionId)).v3).toEqual(['open']);
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { newId } from '../../src/domain/ids.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { createAutomation } from '../support/automations.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { openPullRequestAt, reportPullRequest, statesOf } from '../support/followed-pull-requests.ts';
 import { type ForgeServer, startForgeServer } from '../support/forges/forge-server.ts';
@@ -213,6 +214,34 @@ it('is not told by events of other repositories, and tells nobody if it was', as
   expect(reads(path)).toBe(before);
   if (event) await passOn(event);
   await vi.waitUntil(async () => (await followed(number))?.webhookAt, { timeout: 20_000 });
+});
+
+it('starts automations when a pull request is merged or closed', async () => {
+  const on = (eventType: string) => ({ event: { eventType } });
+  const merge = await createAutomation(test, { triggers: [on('session:pull_request_merged')] });
+  const close = await createAutomation(test, { triggers: [on('session:pull_request_closed')] });
+  const one = await makeFollowed();
+  const another = await makeFollowed();
+  await github.person('PUT', `${one.path}/merge`, {});
+  await github.person('PATCH', another.path, { state: 'closed' });
+  held();
+  wake(60_000);
+  const prompts = async (id: string) => {
+    const rows = await test.app.services.store.query<{ prompt: string }>(
+      'select s.prompt from automation_run r join session s on s.id = r.session_id where r.automation_id = $1',
+      [id.replace('automation-', '')],
+    );
+    return rows.map(({ prompt }) => prompt);
+  };
+  for (const [automation, { url }] of [
+    [merge, one],
+    [close, another],
+  ] as const) {
+    await vi.waitFor(
+      async () => expect(await prompts(automation.automation.automationId)).toEqual([expect.stringContaining(url)]),
+      { timeout: 20_000 },
+    );
+  }
 });
 
 it('takes the events of one connection for all of its enterprise at the same host, and for no other enterprise', async () => {

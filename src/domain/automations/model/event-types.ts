@@ -64,12 +64,23 @@ const unconnectedEvent: EventType = {
 
 const ofSession = (description: string): EventType => ({ hasSource: true, description, fields: sessionFields });
 
+const ofPullRequest = (description: string): EventType => ({
+  hasSource: true,
+  description,
+  fields: {
+    ...sessionFields,
+    'pull_request_url': { type: 'string', isRequired: true, description: 'URL of the pull request.' },
+  },
+});
+
 const sessionEvents = {
   'session:finished': ofSession('The agent of a session has finished its work and has no question.'),
   'session:blocked': ofSession('A session waits for a user: for an answer or for an approval.'),
   'session:error': ofSession('A session stopped because of an error.'),
   'session:suspended': ofSession('A session was suspended. The field "detail" gives the reason.'),
   'session:terminated': ofSession('A session ended permanently: a user terminated it or it expired.'),
+  'session:pull_request_merged': ofPullRequest('A pull request of a session was merged.'),
+  'session:pull_request_closed': ofPullRequest('A pull request of a session was closed without a merge.'),
 } as const satisfies Record<string, EventType>;
 
 /** An event of a session of this service. */

@@ -31,8 +31,15 @@ export function eventOfStatus(status: Status): SessionEventName | null {
   return status.status === 'running' && isWaiting ? 'session:blocked' : null;
 }
 
+/** Returns the event of a log entry of the kind STATUS or PULL_REQUEST; null: none. */
+function eventOf({ kind, data }: FeedEntry): SessionEventName | null {
+  if (kind === 'STATUS') return eventOfStatus(data);
+  if (data?.state === 'merged') return 'session:pull_request_merged';
+  return data?.state === 'closed' ? 'session:pull_request_closed' : null;
+}
+
 /**
- * Returns the events of these entries of the kind STATUS. Unlisted sessions produce none; neither does an entry that
+ * Returns the events of these entries of the kinds STATUS and PULL_REQUEST. Unlisted sessions produce none; neither does an entry that
  * leaves the status as it was, because the session was archived or got another question.
  */
 export async function findSessionEvents(
@@ -41,17 +48,17 @@ export async function findSessionEvents(
   entries: readonly FeedEntry[],
   messagedSessions: readonly MessagedSession[],
 ): Promise<SessionEvent[]> {
-  const statusEvents = entries.flatMap((entry) => {
-    const eventType = entry.isUnlisted ? null : eventOfStatus(entry.data);
+  const found = entries.flatMap((entry) => {
+    const eventType = entry.isUnlisted ? null : eventOf(entry);
     return eventType === null ? [] : [{ entry, eventType }];
   });
-  if (statusEvents.length === 0) return [];
+  if (found.length === 0) return [];
   const before = await readBefore(
     tx,
-    statusEvents.map(({ entry }) => entry),
+    found.map(({ entry }) => entry).filter(({ kind }) => kind === 'STATUS'),
   );
-  const fresh = statusEvents.filter(
-    ({ entry, eventType }) => eventOfStatus(before.get(entry.id) ?? null) !== eventType,
+  const fresh = found.filter(
+    ({ entry, eventType }) => entry.kind !== 'STATUS' || eventOfStatus(before.get(entry.id) ?? null) !== eventType,
   );
   const ids = [...new Set(fresh.map(({ entry }) => entry.sessionId))];
   if (ids.length === 0) return [];
@@ -60,7 +67,7 @@ export async function findSessionEvents(
   return fresh.flatMap(({ entry, eventType }): SessionEvent[] => {
     const session = sessions.get(entry.sessionId);
     if (!session) return [];
-    const fields = fieldsOf(services, session, entry.data);
+    const fields = fieldsOf(services, session, entry);
     return [{ entry, eventType, fields, depth: depths.get(entry.sessionId) ?? 0 }];
   });
 }
@@ -79,6 +86,8 @@ async function readBefore(tx: Transaction, entries: readonly FeedEntry[]): Promi
 interface SessionRow {
   readonly id: string;
   readonly title: string;
+  readonly status: string;
+  readonly statusDetail: string | null;
   readonly tags: readonly string[];
   readonly origin: string;
   readonly automationId: string | null;
@@ -89,7 +98,7 @@ interface SessionRow {
 
 async function readSessions(tx: Transaction, ids: readonly string[]): Promise<ReadonlyMap<string, SessionRow>> {
   const rows = await tx.query<SessionRow>(
-    `select s.id, s.title, s.tags, s.origin, s.automation_id as "automationId", s.playbook_id as "playbookId",
+    `select s.id, s.title, s.status, s.status_detail as "statusDetail", s.tags, s.origin, s.automation_id as "automationId", s.playbook_id as "playbookId",
             s.parent_id as "parentId", s.acus_consumed as "acusConsumed" from session s where s.id = any($1::text[])`,
     [ids],
   );
@@ -99,7 +108,9 @@ async function readSessions(tx: Transaction, ids: readonly string[]): Promise<Re
 const idOf = (kind: Parameters<typeof prefixedId>[0], id: string | null) => (id === null ? null : prefixedId(kind, id));
 
 // The fields as REST v3 names them, which conditions of both APIs use.
-function fieldsOf(services: Services, session: SessionRow, status: Status): EventJson {
+function fieldsOf(services: Services, session: SessionRow, { kind, data }: FeedEntry): EventJson {
+  const isStatus = kind === 'STATUS';
+  const status: Status = isStatus ? data : { ...session };
   return {
     'id': prefixedId('session', session.id),
     'title': session.title,
@@ -112,5 +123,6 @@ function fieldsOf(services: Services, session: SessionRow, status: Status): Even
     'playbook_id': idOf('playbook', session.playbookId),
     'parent_session_id': idOf('session', session.parentId),
     'acus_consumed': session.acusConsumed,
+    ...(!isStatus && { 'pull_request_url': typeof data?.url === 'string' ? data.url : null }),
   };
 }

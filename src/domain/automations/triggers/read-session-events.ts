@@ -59,7 +59,7 @@ export async function readSessionEvents(
 
 const feedProcessor = (progress: { current: CurrentRun | null }, matcher: EventMatcher): FeedProcessor => ({
   ...automationFeed,
-  kinds: ['STATUS'],
+  kinds: ['STATUS', 'PULL_REQUEST'],
   async loadHandler(services, tx, organizationId) {
     const followers = await tx.query<Follower>(
       `select a.id, a.triggers, a.actions, a.session_events_since_at as "sinceAt" from automation a

@@ -9,6 +9,8 @@ const events: Readonly<Record<string, string>> = {
   'session:error': 'Session failed',
   'session:suspended': 'Session suspended',
   'session:terminated': 'Session terminated',
+  'session:pull_request_merged': 'Pull request merged',
+  'session:pull_request_closed': 'Pull request closed',
 };
 
 /** A short label of a trigger's event. */

@@ -42,6 +42,9 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
       await page.keyboard.press('Enter');
     }
     await chosen.nth(2).waitFor();
+    await picker(page, 'Repositories').fill('acme/typed');
+    await page.getByLabel('Prompt').click();
+    await page.getByRole('button', { name: 'Remove acme/typed' }).click();
     expect(await chosen.count()).toBe(3);
     await chosen.first().getByText('More').click();
     await chosen.first().getByLabel('Start git.test/acme/site from').fill('--upload-pack=x');

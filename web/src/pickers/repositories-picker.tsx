@@ -38,6 +38,7 @@ export function RepositoriesPicker(props: RepositoriesPickerProps) {
         source={source}
         value=""
         takesOther
+        keepsTyped
         placeholder="Add owner/name"
         hint={value.length >= maxRepositories ? `At most ${maxRepositories} repositories.` : hint}
         isDisabled={isDisabled || value.length >= maxRepositories}

@@ -25,6 +25,8 @@ interface PickerProps extends FieldProps {
   readonly placeholder?: string;
   /** True if typed text that is no choice may be selected. */
   readonly takesOther?: boolean;
+  /** True if typed text is selected when the field loses the focus, instead of being dropped. */
+  readonly keepsTyped?: boolean;
   readonly onChange?: (value: string, choice: Choice | null) => void;
 }
 
@@ -108,6 +110,13 @@ export function Picker(props: PickerProps) {
     close();
     if (choice.value !== value) props.onChange?.(choice.value, choice.value === '' ? null : choice);
   };
+  const leave = () => {
+    const typed = text?.trim() ?? '';
+    if (!props.keepsTyped || typed === '') return close();
+    choose(
+      all.find(({ value: own, label: name }) => own === typed || name === typed) ?? { value: typed, label: typed },
+    );
+  };
   const last = shown.length - 1;
   const press = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
@@ -146,7 +155,7 @@ export function Picker(props: PickerProps) {
           value={isOpen ? (text ?? '') : visible(called ?? '')}
           onClick={open}
           onFocus={(event) => event.currentTarget.select()}
-          onBlur={close}
+          onBlur={leave}
           onKeyDown={press}
           onChange={(event) => {
             // While it is closed, the field shows the selected label: only the inserted text was typed.

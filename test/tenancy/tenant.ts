@@ -5,6 +5,7 @@ import { newId } from '../../src/domain/ids.ts';
 import { appendEntries, type NewEntry } from '../../src/domain/sessions/log.ts';
 import type { Transaction } from '../../src/store/store.ts';
 import type { TestApp } from '../support/app.ts';
+import { seedPullRequest } from './pull-requests.ts';
 import { seedAutomations, seedGitConnection, seedKnowledge, seedProviderKey } from './tenant-resources.ts';
 
 /** Writes rows of one tenant; all their texts contain its name. */
@@ -194,6 +195,7 @@ async function insertSession(
   const createdAt = services.now();
   const tag = canary('tag');
   const questionId = newId();
+  const url = `https://example.com/${canary('pull')}`;
   await tx.prisma.session.create({
     data: {
       id,
@@ -216,7 +218,7 @@ async function insertSession(
       structuredOutput: { found: canary('output') },
       structuredOutputSchema: { description: canary('schema') },
       agentOptions: [{ id: canary('option'), chosen: canary('value'), applied: null, current: null }],
-      pullRequests: [{ url: `https://example.com/${canary('pull')}`, state: 'open' }],
+      pullRequests: [{ url, state: 'open' }],
       createdAt,
       updatedAt: createdAt,
     },
@@ -278,6 +280,7 @@ async function insertSession(
   await tx.prisma.followingSession.create({
     data: { followedPullRequestId: newId(), sessionId: id, repositoryId: newId(), url: canary('pull-request') },
   });
+  await seedPullRequest(tx, { sessionId: id, url, createdAt, canary });
   const expiresAt = new Date(createdAt.getTime() + 3_600_000);
   await tx.prisma.lease.create({ data: { sessionId: id, workerId: canary('worker'), generation: 0, expiresAt } });
   await tx.prisma.usage.create({

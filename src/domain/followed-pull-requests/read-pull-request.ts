@@ -1,13 +1,12 @@
 import { plainLine } from '../../common/plain-text.ts';
 import { type ForgeError, isForgeError } from '../../forges/interface/errors.ts';
-import type { PullRequestState, PullRequestStatus } from '../../forges/interface/pull-requests.ts';
+import type { PullRequestStatus } from '../../forges/interface/pull-requests.ts';
 import type { Services } from '../context.ts';
 import { openConnection } from '../git-connections/open-connection.ts';
+import { applyAnswer } from '../pull-requests/apply-answer.ts';
 import { usableRepository } from '../repositories/resolve-repositories.ts';
 import { asSystem } from '../sessions/as-system.ts';
 import { lockSession } from '../sessions/change-session.ts';
-import type { PullRequest } from '../sessions/session.ts';
-import { writePullRequest } from '../sessions/write-pull-request.ts';
 import type { ClaimedRead } from './claim-reads.ts';
 import { isOfConnection, nextPollAt, retryAt } from './read-schedule.ts';
 
@@ -38,13 +37,6 @@ export async function readFollowed(
   await complete(services, claimed, status);
 }
 
-const sessionState: Readonly<Record<PullRequestState, PullRequest['state']>> = {
-  draft: 'open',
-  open: 'open',
-  merged: 'merged',
-  closed: 'closed',
-};
-
 interface FollowingSession {
   readonly id: string;
   readonly organizationId: string;
@@ -53,24 +45,22 @@ interface FollowingSession {
   readonly url: string;
 }
 
-/** Writes the state to the sessions whose organization may still use the repository. */
-async function applyStatus(services: Services, { id }: ClaimedRead, { state }: PullRequestStatus): Promise<void> {
+/** Writes the answer to the sessions whose organization may still use the repository. */
+async function applyStatus(services: Services, { id }: ClaimedRead, answer: PullRequestStatus): Promise<void> {
   const sessions = await services.store.query<FollowingSession>(
     `select s.id, s.organization_id as "organizationId", o.enterprise_id as "enterpriseId",
             l.repository_id as "repositoryId", l.url
        from following_session l join session s on s.id = l.session_id
        join organization o on o.id = s.organization_id and o.deleted_at is null
       where l.followed_pull_request_id = $1
-        and not s.pull_requests @> jsonb_build_array(jsonb_build_object('url', l.url, 'state', $2::text))
       order by s.id limit 1000`,
-    [id, sessionState[state]],
+    [id],
   );
   for (const { id: sessionId, organizationId, enterpriseId, repositoryId, url } of sessions) {
     if ((await usableRepository(services, organizationId, repositoryId)) === null) continue;
     await services.store.transact(async (tx) => {
       const session = await lockSession(tx, sessionId, null);
-      const pullRequest = { url, state: sessionState[state] };
-      await writePullRequest(asSystem(services, enterpriseId), tx, session, { pullRequest, generation: null });
+      await applyAnswer(asSystem(services, enterpriseId), tx, session, { url, repositoryId, answer, generation: null });
     });
   }
 }

@@ -1,14 +1,10 @@
 import { storedEnum } from './define-enum.ts';
 
-export const pullRequestState = storedEnum(
-  'PullRequestState',
-  'The state of a pull request, as the agent last reported it.',
-  {
-    open: 'The pull request can still be merged.',
-    closed: 'The pull request was closed without a merge.',
-    merged: 'The pull request was merged.',
-  },
-);
+export const pullRequestState = storedEnum('PullRequestState', 'The state of a pull request. A draft is open.', {
+  open: 'The pull request can still be merged.',
+  closed: 'The pull request was closed without a merge.',
+  merged: 'The pull request was merged.',
+});
 
 export const sessionRequest = storedEnum(
   'SessionRequest',

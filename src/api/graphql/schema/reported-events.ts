@@ -150,10 +150,11 @@ eventType(
   (t) => ({
     pullRequest: t.field({
       type: PullRequestType,
-      description: 'Pull request with its state at the time of the entry.',
+      description:
+        'Pull request with its state at the time of the entry. The details of a session’s pull requests are in `Session.pullRequests`.',
       resolve: (entry) => {
         const { url, state } = dataOf(entry);
-        return { url: textOf(url) ?? entry.body ?? '', state: pullRequestState.read(state) ?? 'open' };
+        return { url: textOf(url) ?? entry.body ?? '', state: pullRequestState.read(state) ?? 'open', sessionId: null };
       },
     }),
   }),

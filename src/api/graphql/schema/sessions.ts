@@ -137,7 +137,7 @@ builder.node(Session, {
     pullRequests: t.field({
       type: [PullRequestType],
       description: 'Pull requests that the session created.',
-      resolve: (session) => [...session.pullRequests],
+      resolve: ({ id, pullRequests }) => pullRequests.map((each) => ({ ...each, sessionId: id })),
     }),
     messages: t.connection(
       {

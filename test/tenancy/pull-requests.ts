@@ -1,0 +1,29 @@
+import { newId } from '../../src/domain/ids.ts';
+import type { Transaction } from '../../src/store/store.ts';
+
+/** Options of {@link seedPullRequest}. */
+export interface SeedPullRequest {
+  readonly sessionId: string;
+  readonly url: string;
+  readonly createdAt: Date;
+  readonly canary: (name: string) => string;
+}
+
+/** Seeds the details of a session's pull request, and a pull request that is being opened. */
+export async function seedPullRequest(
+  tx: Transaction,
+  { sessionId, url, createdAt, canary }: SeedPullRequest,
+): Promise<void> {
+  const both = { sessionId, repositoryId: newId(), headBranch: canary('head'), baseBranch: canary('base') };
+  await tx.prisma.pullRequest.create({
+    data: {
+      ...{ ...both, url, number: 1, title: canary('title'), isDraft: true, headCommit: canary('commit') },
+      ...{ readAt: createdAt, openedAt: createdAt, mergedAt: createdAt, closedAt: createdAt },
+      checks: [{ id: canary('check'), name: canary('check'), state: 'failed', url }],
+      reviews: [{ author: canary('reviewer'), state: 'approved', url, submittedAt: createdAt.toISOString() }],
+    },
+  });
+  const request = { title: canary('title') };
+  const claimedUntilAt = new Date('2100-01-01');
+  await tx.prisma.pullRequestIntent.create({ data: { ...both, id: newId(), request, claimedUntilAt, createdAt } });
+}

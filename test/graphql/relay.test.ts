@@ -7,13 +7,18 @@ import { schema } from '../../src/api/graphql/schema/index.ts';
 
 const objects = Object.values(schema.getTypeMap()).filter(isObjectType);
 const ending = (suffix: string) => objects.filter(({ name }) => name.endsWith(suffix));
+// By its shape, since a resource may be a connection too: GitConnection.
+const isRelayConnection = (type: unknown): type is GraphQLObjectType =>
+  isObjectType(type) && 'edges' in type.getFields() && 'pageInfo' in type.getFields();
+/** Resources whose name is that of a connection, but which are no lists. */
+const resources = ['GitConnection'];
 const typesOf = (type: GraphQLObjectType) =>
   Object.fromEntries(Object.values(type.getFields()).map(({ name, type: its }) => [name, String(its)]));
 
 it('gives every connection the arguments of a page', () => {
   const fields = objects.flatMap((type) =>
     Object.values(type.getFields())
-      .filter((field) => getNamedType(field.type).name.endsWith('Connection'))
+      .filter((field) => isRelayConnection(getNamedType(field.type)))
       .map((field) => [`${type.name}.${field.name}`, field] as const),
   );
   expect(fields.length).toBeGreaterThan(40);
@@ -24,9 +29,12 @@ it('gives every connection the arguments of a page', () => {
 });
 
 it('gives every connection edges and a page', () => {
-  const connections = ending('Connection');
+  const connections = objects.filter(isRelayConnection);
   expect(connections.length).toBeGreaterThan(20);
+  const others = ending('Connection').filter((type) => !isRelayConnection(type));
+  expect(others.map(String)).toEqual(resources);
   for (const type of connections) {
+    expect(type.name).toMatch(/Connection$/);
     const edge = type.name.replace(/Connection$/, 'Edge');
     expect(typesOf(type), type.name).toMatchObject({ edges: `[${edge}!]!`, pageInfo: 'PageInfo!' });
   }

@@ -42,6 +42,8 @@ const kindOf: Readonly<Record<string, string>> = {
   note_id: 'note',
   playbook_id: 'playbook',
   secret_id: 'secret',
+  connection_id: 'gitConnection',
+  git_permission_id: 'gitPermission',
   automation_id: 'automation',
   schedule_id: 'schedule',
   user_id: 'user',
@@ -94,7 +96,9 @@ async function fillingOf(world: PropertyWorld, route: Route): Promise<Filling> {
   for (const name of names) {
     const kind = kindIn(route, name);
     // An archived session cannot be used for other requests either.
-    const isDoomed = (route.method === 'DELETE' && route.path.endsWith(`{${name}}`)) || isSessionAct(route, name);
+    const isDeleted = route.method === 'DELETE' && route.path.endsWith(`{${name}}`);
+    // Other routes delete all git permissions.
+    const isDoomed = isDeleted || isSessionAct(route, name) || kind === 'gitPermission';
     const found = isDoomed ? [await world.make(kind), await world.make(kind)] : [world.resourceIds[kind] ?? 'walk'];
     ids.set(
       name,

@@ -1,5 +1,6 @@
 import { type IdKind, newId, prefixedId } from '../../src/domain/ids.ts';
 import { makeFolders } from '../support/knowledge.ts';
+import { runMutation } from '../support/people.ts';
 import { uploadTo } from '../support/uploads.ts';
 import { asAdministrator, call, makeServiceUser, makeUser, startApp, type TestApp } from './rest-app.ts';
 
@@ -39,10 +40,12 @@ export async function startPropertyWorld(): Promise<PropertyWorld> {
       // An earlier request may have set a limit under which no session can start.
       if (kind === 'session')
         await store.execute('update organization set max_session_acu_limit = null where id = $1', [organizationId]);
+      if (kind === 'gitPermission') return makePermission(test, resourceIds.gitConnection ?? '');
       return (await makers[kind as keyof typeof makers]?.()) ?? kind;
     },
   };
-  for (const kind of [...Object.keys(makers), 'apiKey', 'outsider']) resourceIds[kind] = await world.make(kind);
+  for (const kind of [...Object.keys(makers), 'apiKey', 'gitPermission', 'outsider'])
+    resourceIds[kind] = await world.make(kind);
   return { ...world, resourceIds: { ...resourceIds, organization: organizationId } };
 }
 
@@ -54,6 +57,14 @@ async function post(test: TestApp, path: string, body: unknown, field: string): 
 
 const makeKey = (test: TestApp, serviceUserId: string) =>
   post(test, `/v3beta1/enterprise/service-users/${serviceUserId}/api-keys`, { name: 'key' }, 'api_key_id');
+
+/** Allows the organization to use one more repository. */
+async function makePermission(test: TestApp, gitConnectionId: string): Promise<string> {
+  const path = `/v3/enterprise/organizations/${test.organizationId}/git-providers/permissions`;
+  const permissions = [{ git_connection_id: gitConnectionId, repo_path: `owner/${newId()}` }];
+  const made = await call(test, test.adminToken, 'POST', path, { permissions });
+  return bare(made.body[0].git_permission_id);
+}
 
 function makersOf(test: TestApp) {
   const inside = `/v3/organizations/${test.organizationId}`;
@@ -82,6 +93,17 @@ function makersOf(test: TestApp) {
       const tag = `tag ${newId()}`;
       await call(test, test.adminToken, 'POST', path, { tags: ['walk', tag] });
       return tag;
+    },
+    gitConnection: async () => {
+      // No request reaches a forge: no server is there.
+      const access = { providerType: 'GITEA_TOKEN', host: 'https://127.0.0.1:1', token: 'c4n4ry-token' };
+      const input = { ...access, name: newId() };
+      const made = await runMutation(test, 'createGitConnection', 'gitConnection { gitConnectionId }', input);
+      const { gitConnectionId } = made.gitConnection;
+      const path = `/v3/enterprise/organizations/${test.organizationId}/git-providers/permissions`;
+      const permissions = [{ git_connection_id: gitConnectionId, repo_path: 'owner/repo' }];
+      await call(test, test.adminToken, 'POST', path, { permissions });
+      return bare(gitConnectionId);
     },
     serviceUser: () => robot({ organizationId: test.organizationId, roleId: 'org_member' }),
     enterpriseServiceUser: () => robot({ roleId: 'account_member' }),
@@ -179,7 +201,8 @@ export function goodBody(
     revoke_current: false,
     ip_ranges: ['0.0.0.0/0', '::/0'],
     idp_group_names: ['group'],
-    permissions: [{ git_connection_id: 'connection' }],
+    permissions: [{ git_connection_id: wire('gitConnection'), repo_path: `owner/repo-${count}` }],
+    repos: ['owner/repo'],
     read_only: true,
     groups: {},
     pr_url: 'https://github.com/owner/repo/pull/1',

@@ -19,6 +19,10 @@ const isRequired = (input: Input) => isNonNullType(input.type) && input.defaultV
 /** Page sizes and directions are not repeated here; the others have tests of their own (cursors, idempotency). */
 const leftOut = new Set(['first', 'after', 'before', 'idempotencyKey', 'agent', 'force']);
 
+/** Of members of which exactly one must be sent: the one that always is, and those that never are. */
+const alwaysSent = new Set(['input.repoPath']);
+const neverSent = new Set(['input.groupPrefix', 'input.prefixPath']);
+
 /** Values for texts that need a specific form. */
 const plainTexts: Readonly<Record<string, string>> = {
   email: 'walk@example.com',
@@ -33,6 +37,7 @@ const plainTexts: Readonly<Record<string, string>> = {
   baseUrl: 'http://127.0.0.1:1/v1',
   optionId: '1',
   document: '{ __typename }',
+  repoPath: 'walk/walk',
 };
 
 /** Flags whose only valid value is true. */
@@ -185,7 +190,8 @@ function leaf(input: Input, name: string, fill: Fill, isChosen: boolean): unknow
   if (text !== undefined) return text;
   const [before, after] = ['before', 'after'].map((each) => fill.texts.has(name.replace(/\w+$/, each)));
   if ((input.name === 'first' && after) || (input.name === 'last' && before)) return 5;
-  const isWanted = isChosen || isRequired(input) || (fill.isFull && !leftOut.has(input.name));
+  if (neverSent.has(name)) return undefined;
+  const isWanted = isChosen || isRequired(input) || alwaysSent.has(name) || (fill.isFull && !leftOut.has(input.name));
   if (type.name === 'ID') return isRequired(input) ? (plainIds[name] ?? plain.ID) : undefined;
   if (!isWanted) return undefined;
   if (isEnumType(type)) {

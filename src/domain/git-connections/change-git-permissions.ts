@@ -150,7 +150,7 @@ type Target = Pick<GitPermissionRecord, 'repoPath' | 'groupPrefix' | 'prefixPath
 function readTarget({ repoPath, groupPrefix, prefixPath }: GitPermissionInput, at: readonly string[]): Target {
   const entered = [repoPath, groupPrefix, prefixPath].filter((path) => path != null);
   if (entered.length !== 1) {
-    throw refuse([...at, 'repoPath'], 'Exactly one of "repoPath", "groupPrefix" and "prefixPath" must be given.');
+    throw refuse(at, 'Exactly one path must be given: of a repository, of a group, or the beginning of paths.');
   }
   const none = { repoPath: null, groupPrefix: null, prefixPath: null };
   if (repoPath != null) {

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { startTransition, useState } from 'react';
 import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
 import type {
   secretsPage_organization$data,
@@ -142,7 +142,7 @@ function Secrets({ organization, organizationId }: SecretsProps) {
         <SecretForm
           organizationId={organizationId}
           secret={form === 'new' ? null : form}
-          onSaved={() => refetch({}, { fetchPolicy: 'store-and-network' })}
+          onSaved={() => startTransition(() => void refetch({}, { fetchPolicy: 'store-and-network' }))}
           onClose={() => setForm(null)}
         />
       )}

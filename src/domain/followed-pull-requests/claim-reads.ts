@@ -81,7 +81,7 @@ export async function nextReadAt(
     `select min(case when ${recent} < $3::int then due.at else coalesce(due.wanted_at, $1::timestamptz + interval '5 s') end) as at
        from git_connection c
        cross join lateral (
-         select min(greatest(d.due_at, coalesce(d.claimed_until_at, d.due_at))) as at, min(d.wanted_at) as wanted_at
+         select min(greatest(d.due_at, coalesce(d.claimed_until_at, d.due_at))) as at, min(greatest(d.wanted_at, case when d.wanted_at is not null then d.claimed_until_at end)) as wanted_at
            from followed_pull_request d where d.git_connection_id = c.id and d.due_at is not null) due
       where due.at is not null and not c.id = any($2::text[]) and ${isOpen}`,
     [now(), full, maxPollsPerMinute],

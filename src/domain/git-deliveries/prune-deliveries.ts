@@ -7,9 +7,28 @@ const maxKept = 100_000;
 /** Number of rows that are deleted at once. */
 const batchSize = 500;
 
+/** The rest of deleted connections. */
+const ofDeletedConnections = [
+  `delete from git_delivery where id in (
+     select d.id from git_connection c join git_delivery d on d.git_connection_id = c.id
+      where c.deleted_at is not null limit $1) returning id`,
+  `delete from following_session where (followed_pull_request_id, session_id) in (
+     select l.followed_pull_request_id, l.session_id from git_connection c
+       join followed_pull_request f on f.git_connection_id = c.id
+       join following_session l on l.followed_pull_request_id = f.id
+      where c.deleted_at is not null limit $1) returning session_id`,
+  `delete from followed_pull_request where id in (
+     select f.id from git_connection c join followed_pull_request f on f.git_connection_id = c.id
+      where c.deleted_at is not null and not exists (
+        select 1 from following_session l where l.followed_pull_request_id = f.id) limit $1) returning id`,
+  `delete from git_connection_pause where git_connection_id in (
+     select p.git_connection_id from git_connection c join git_connection_pause p on p.git_connection_id = c.id
+      where c.deleted_at is not null limit $1) returning git_connection_id`,
+] as const;
+
 /**
- * Deletes the webhooks of forges that are older than a week, those of deleted connections, and the oldest finished ones of a
- * connection with more than {@link maxKept}. May run in several processes at once.
+ * Deletes the webhooks of forges that are older than a week, the oldest finished ones of a connection with more than
+ * {@link maxKept}, and what deleted connections leave behind. May run in several processes at once.
  */
 export async function pruneGitDeliveries(
   { store, now }: Pick<Services, 'store' | 'now'>,
@@ -23,18 +42,13 @@ export async function pruneGitDeliveries(
     ],
     [
       `delete from git_delivery where id in (
-         select d.id from git_connection c join git_delivery d on d.git_connection_id = c.id
-          where c.deleted_at is not null limit $1) returning id`,
-      [batchSize],
-    ],
-    [
-      `delete from git_delivery where id in (
          select old.id from git_connection c cross join lateral (
            select d.id, d.next_attempt_at from git_delivery d where d.git_connection_id = c.id
             order by d.received_at desc, d.id desc offset $1 limit $2) old
           where old.next_attempt_at is null limit $2) returning id`,
       [maxKept, batchSize],
     ],
+    ...ofDeletedConnections.map((sql): [string, unknown[]] => [sql, [batchSize]]),
   ];
   for (const [sql, values] of statements) {
     for (;;) {

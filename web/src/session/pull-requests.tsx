@@ -1,11 +1,19 @@
+import './pull-requests.css';
 import { graphql, useFragment } from 'react-relay';
-import type { pullRequests_session$key } from '../__generated__/pullRequests_session.graphql.ts';
+import type {
+  pullRequests_session$data,
+  pullRequests_session$key,
+} from '../__generated__/pullRequests_session.graphql.ts';
 import { Icon } from '../ui/icons.tsx';
 import { safeAddress } from '../ui/safe-address.ts';
+import { visible } from '../ui/visible.ts';
 import { PullRequestBadge } from './pull-request-badge.tsx';
 import { pullRequestName } from './pull-request-name.ts';
+import { checkStateOf, checksOf, mergeabilityOf, reviewsOf } from './pull-request-text.ts';
 
-/** The pull requests of a session, with their states. */
+type PullRequest = pullRequests_session$data['pullRequests'][number];
+
+/** The pull requests of a session, each with its state, checks and reviews as far as the service has read them. */
 export function PullRequests({ session }: { readonly session: pullRequests_session$key }) {
   const { pullRequests } = useFragment(
     graphql`
@@ -13,6 +21,23 @@ export function PullRequests({ session }: { readonly session: pullRequests_sessi
         pullRequests {
           url
           state
+          number
+          title
+          isDraft
+          headBranch
+          baseBranch
+          mergeability
+          checks {
+            name
+            state
+            url
+          }
+          reviews {
+            author
+            state
+            url
+          }
+          isTruncated
         }
       }
     `,
@@ -22,17 +47,78 @@ export function PullRequests({ session }: { readonly session: pullRequests_sessi
   return (
     <section>
       <h2>Pull requests</h2>
-      <ul className="plain">
-        {pullRequests.map(({ url, state }) => (
-          <li key={url} className="pair">
-            <a href={safeAddress(url)} target="_blank" rel="noopener noreferrer">
-              <Icon name="pull" size={14} />
-              {pullRequestName(url)}
-            </a>
-            <PullRequestBadge state={state} />
+      <ul className="pull-requests">
+        {pullRequests.map((each) => (
+          <li key={each.url}>
+            <Card pullRequest={each} />
           </li>
         ))}
       </ul>
     </section>
+  );
+}
+
+function Card({ pullRequest }: { readonly pullRequest: PullRequest }) {
+  const { url, state, title, isDraft, headBranch, baseBranch, mergeability, checks, reviews } = pullRequest;
+  const merge = mergeabilityOf(state, mergeability);
+  return (
+    <>
+      <div className="pair">
+        <a href={safeAddress(url)} target="_blank" rel="noopener noreferrer">
+          <Icon name="pull" size={14} />
+          {pullRequestName(url)}
+        </a>
+        <PullRequestBadge state={isDraft && state === 'OPEN' ? 'DRAFT' : state} />
+      </div>
+      {title && <p className="title">{visible(title)}</p>}
+      {headBranch && baseBranch && (
+        <p className="soft">
+          <code>{visible(headBranch)}</code> into <code>{visible(baseBranch)}</code>
+        </p>
+      )}
+      {merge && <p className={merge.tone}>{merge.text}</p>}
+      {checks && <Checks checks={checks} />}
+      {reviewsOf(reviews ?? []).map(({ author, text, tone, url: reviewUrl }) => (
+        <p className={tone} key={author}>
+          {reviewUrl === null ? (
+            visible(author)
+          ) : (
+            <a href={safeAddress(reviewUrl)} target="_blank" rel="noopener noreferrer">
+              {visible(author)}
+            </a>
+          )}{' '}
+          {text}
+        </p>
+      ))}
+      {pullRequest.isTruncated && <p className="soft">There are more checks or reviews at the forge.</p>}
+    </>
+  );
+}
+
+function Checks({ checks }: { readonly checks: NonNullable<PullRequest['checks']> }) {
+  const sum = checksOf(checks);
+  if (sum === null) return null;
+  return (
+    <details>
+      <summary className={sum.tone}>{sum.text}</summary>
+      <ul>
+        {checks.map(({ name, state, url }, index) => {
+          const { text, tone } = checkStateOf(state);
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: checks may have equal names.
+            <li className="pair" key={index}>
+              {url == null ? (
+                <span>{visible(name)}</span>
+              ) : (
+                <a href={safeAddress(url)} target="_blank" rel="noopener noreferrer">
+                  {visible(name)}
+                </a>
+              )}
+              <span className={tone}>{text}</span>
+            </li>
+          );
+        })}
+      </ul>
+    </details>
   );
 }

@@ -160,6 +160,26 @@ it('reads a pull request in one process at a time', async () => {
   await vi.waitUntil(async () => ((await followed(number))?.readAt?.getTime() ?? 0) > 0);
 });
 
+it('applies a state to a session that reports the pull request while it is read', async () => {
+  const { sessionId, path, url } = await makeFollowed();
+  const second = await createSession(test, { repositories: [{ repository: 'acme/site' }] });
+  await github.person('PUT', `${path}/merge`, {});
+  held();
+  const open: (() => void)[] = [];
+  github.intercept(async (request) => {
+    const isRead = request.url.pathname === `/api/v3${path}`;
+    if (isRead && open.length === 0) await new Promise<void>((resolve) => open.push(resolve));
+    return null;
+  });
+  onTestFinished(() => github.intercept(() => null));
+  wake(60_000);
+  await vi.waitUntil(() => open.length > 0, { timeout: 20_000 });
+  await reportPullRequest(test, second, url);
+  for (const release of open) release();
+  await shows(sessionId, merged(url));
+  await shows(second, merged(url));
+});
+
 it('waits as long as the forge says when it limits requests', async () => {
   const { sessionId, url, path } = await makeFollowed();
   await github.person('PUT', `${path}/merge`, {});

@@ -78,23 +78,27 @@ async function complete(services: Services, claimed: ClaimedRead, status: PullRe
   // A poll found a change that no webhook announced.
   const isMissed = status !== null && claimed.validator !== null && !claimed.isWanted;
   const isOver = status === null ? claimed.isOver : status.state === 'merged' || status.state === 'closed';
+  // Forges compute it after they are asked, and announce no result. One more read soon is enough.
+  const isUnsettled = status?.mergeable === 'unknown' && !isOver && (claimed.isWanted || claimed.validator !== null);
   const nextAt = nextPollAt({
     now,
     isOpen: !isOver,
-    webhookAt: isMissed ? null : claimed.webhookAt,
+    webhookAt: isMissed || isUnsettled ? null : claimed.webhookAt,
     hasActiveSession: facts?.isActive ?? false,
     sessionsChangedAt: facts?.changedAt ?? null,
   });
+  // Without a validator the next read is applied: to a session that has followed the pull request since this read began, too.
   await services.store.execute(
     `update followed_pull_request set claimed_until_at = null, read_at = $3::timestamptz, failure_count = 0, error = null,
             due_at = case when wanted_at is null then $4::timestamptz else wanted_at end,
             webhook_at = case when $5::bool and wanted_at is null then null else webhook_at end,
-            is_over = $6::bool, validator = coalesce($7, validator), head_branch = coalesce($8, head_branch),
-            head_commit = coalesce($9, head_commit), base_branch = coalesce($10, base_branch)
+            is_over = $6::bool, head_branch = coalesce($8, head_branch), head_commit = coalesce($9, head_commit),
+            base_branch = coalesce($10, base_branch),
+            validator = case when wanted_at is null and not $11::bool then coalesce($7, validator) end
       where id = $1 and claimed_until_at = $2::timestamptz returning id`,
     [
       ...[claimed.id, claimed.claimedUntilAt, now, nextAt, isMissed, isOver, status?.validator ?? null],
-      ...[status?.headBranch ?? null, status?.headCommit ?? null, status?.baseBranch ?? null],
+      ...[status?.headBranch ?? null, status?.headCommit ?? null, status?.baseBranch ?? null, isUnsettled],
     ],
   );
   await services.store.execute(

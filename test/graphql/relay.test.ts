@@ -47,6 +47,7 @@ it('gives every connection edges and a page', () => {
 const withoutId = [
   'ActorConsumption',
   'AcuLimit',
+  'ChangedFile',
   'LegacyCall',
   'OrganizationConsumption',
   'PlaybookConsumption',

@@ -16,6 +16,7 @@ const plainLists: Readonly<Record<string, string>> = {
   'Consumption.actors': 'As Consumption.sessions.',
   'Consumption.organizations': 'As Consumption.sessions.',
   'Consumption.playbooks': 'As Consumption.sessions.',
+  'RepositoryChanges.files': 'The files of a stored comparison, in the order of git.',
 };
 
 it('filters and orders every list by "filter: XFilter" and "orderBy: XOrder" only', () => {

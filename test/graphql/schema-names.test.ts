@@ -55,6 +55,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   run: ['Automation'],
   test: ['GitConnection', 'ProviderKey', 'WebhookEndpoint'],
   redeliver: ['WebhookDelivery'],
+  refresh: ['SessionChanges'],
   end: ['Maintenance'],
 };
 

@@ -92,7 +92,7 @@ export interface SandboxClone extends Omit<CloneRequest, 'target' | 'borrowerId'
 
 /** A clone in a workspace to compare with its base. */
 export interface SandboxSnapshot
-  extends Pick<SnapshotRequest, 'base' | 'signal' | 'limits'>,
+  extends Pick<SnapshotRequest, 'base' | 'signal' | 'limits' | 'since'>,
     Pick<SandboxClone, 'repository' | 'directory'> {}
 
 /** A service of this process that an agent may connect to, such as the gateway to its model. */

@@ -30,13 +30,28 @@ export interface SnapshotRequest {
   readonly confine: Confine | null;
   readonly signal: AbortSignal;
   readonly limits?: Partial<ChangeLimits>;
+  /** An earlier state of the clone to compare with too; null or missing: none. */
+  readonly since?: EarlierState | null;
+}
+
+/** The state of a clone at an earlier time, by its difference from the base. */
+export interface EarlierState {
+  /** The complete patch of {@link Snapshot.patch}. */
+  readonly patch: Buffer;
+  /** The files that were not read: paths with sizes. */
+  readonly unread: readonly (readonly [path: string, size: number | null])[];
 }
 
 /** The files of a clone at one time. Later changes of the clone do not change it. */
 export interface Snapshot {
   changes(): Promise<RepositoryChanges>;
-  /** Streams the patch for `git apply`, with binary files; files beyond the limits are missing. */
-  patch(): Readable;
+  /** The difference between the earlier state and this one; null: no earlier state was given, or it cannot be restored. */
+  changesSince(): Promise<RepositoryChanges | null>;
+  /**
+   * Streams the patch for `git apply`, with binary files; files beyond the limits are missing. `isSince`: from the
+   * earlier state, if there is one.
+   */
+  patch(isSince?: boolean): Readable;
   /** Streams a `git bundle` of the commits after the base, under the name of a branch; null: there are none. */
   bundle(branch: string): Promise<Readable | null>;
   /** Ends its streams and deletes its files. */
@@ -73,13 +88,21 @@ export async function openSnapshot(request: SnapshotRequest): Promise<Snapshot> 
     await writeFile(join(scratch.gitDir, 'objects', 'info', 'alternates'), `${objects}\n`);
     // Without a base, the index is empty.
     const from = base ?? (await writeTree(scratch));
+    const since = request.since ?? null;
+    const earlier = since === null ? null : await restoreTree(scratch, base, since.patch);
     if (base !== null) await scratch.git(['read-tree', base]);
     const unread = await readFiles(scratch, clone, limits);
     const to = await writeTree(scratch);
     const head = await readHead(clone);
     return {
       changes: async () => summarize(head, await compareTrees(scratch, { from, to }, limits), unread),
-      patch: () => scratch.stream(patchArguments(from, to), maxStreamBytes),
+      async changesSince() {
+        if (since === null || earlier === null) return null;
+        const files = await compareTrees(scratch, { from: earlier, to }, limits);
+        return summarize(head, ...withoutUnread(files, unread, since));
+      },
+      patch: (isSince = false) =>
+        scratch.stream(patchArguments((isSince ? earlier : null) ?? from, to), maxStreamBytes),
       bundle: (branch) => bundleCommits(scratch, { clone, objects, base, branch, maxBytes: maxStreamBytes }),
       close: scratch.close,
     };
@@ -87,6 +110,37 @@ export async function openSnapshot(request: SnapshotRequest): Promise<Snapshot> 
     await scratch.close();
     throw error;
   }
+}
+
+// Null: the patch does not apply. The index is empty afterwards.
+async function restoreTree(scratch: Scratch, base: string | null, patch: Buffer): Promise<string | null> {
+  try {
+    if (base !== null) await scratch.git(['read-tree', base]);
+    const input = patch.toString('latin1');
+    if (patch.length > 0) await scratch.git(['apply', '--cached', '--whitespace=nowarn', '-'], { input });
+    return await writeTree(scratch);
+  } catch (error) {
+    if (error instanceof RepositoryError && error.code === 'REFUSED_CONTENT') return null;
+    throw error;
+  } finally {
+    await scratch.git(['read-tree', '--empty']);
+  }
+}
+
+// A file that is not read has its version of the base in both trees, or in one of them.
+function withoutUnread(
+  files: RepositoryChanges['files'],
+  unread: UnreadFiles,
+  since: EarlierState,
+): [RepositoryChanges['files'], UnreadFiles] {
+  const names = new Set(unread.files.map((file) => unreadChange(file).path));
+  const earlier = new Map(since.unread);
+  const changed = unread.files.filter((file) => {
+    const { path, size } = unreadChange(file);
+    return !earlier.has(path) || earlier.get(path) !== size;
+  });
+  const count = unread.count - (unread.files.length - changed.length);
+  return [files.filter(({ path }) => !names.has(path)), { ...unread, files: changed, count }];
 }
 
 async function writeTree(scratch: Scratch): Promise<string> {

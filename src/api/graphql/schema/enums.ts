@@ -241,11 +241,12 @@ export const SecretTypeEnum = defineEnum<SecretType>(
 /** The uploader of a file. */
 export const AttachmentSourceEnum = defineEnum<AttachmentRecord['source']>(
   'AttachmentSource',
-  'The source of a file: a user, the agent or a tool.',
+  'The source of a file: a user, the agent, a tool, or the changes of a repository.',
   {
     user: 'The file was uploaded for the agent.',
     agent: 'The file was created by the agent.',
     tool: 'The file is the output of a tool call. It is the `outputFile` of the tool call, and in no list of attachments.',
+    changes: 'The file has changes of a repository. It belongs to `Session.changes`, and is in no list of attachments.',
   },
 );
 

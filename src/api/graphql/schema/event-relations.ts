@@ -64,7 +64,11 @@ builder.objectField(SessionMessage, 'attachments', (t) =>
       ]);
       // A text may contain any id; files of other organizations do not belong to this message.
       return found.filter(
-        (file) => file !== null && file.source !== 'tool' && file.organizationId === session?.organizationId,
+        (file) =>
+          file !== null &&
+          file.source !== 'tool' &&
+          file.source !== 'changes' &&
+          file.organizationId === session?.organizationId,
       ) as never;
     },
   }),

@@ -38,7 +38,8 @@ export const SessionRepositoryInput = builder.inputType('SessionRepositoryInput'
   }),
 });
 
-const SessionRepository = builder.objectRef<SessionRepositoryRecord>('SessionRepository').implement({
+/** A repository of a session. */
+export const SessionRepository = builder.objectRef<SessionRepositoryRecord>('SessionRepository').implement({
   description: 'Repository that a session works on.',
   fields: (t) => ({
     host: t.exposeString('host', { description: 'Host of the repository, with the port if it is not the default.' }),

@@ -7,6 +7,7 @@ export interface SessionRepositoryRow {
   readonly host: string;
   readonly path: string;
   readonly requestedRef: string | null;
+  readonly baseCommit: string | null;
   readonly branch: string;
   readonly pullRequestNumber: number | null;
   readonly directory: string;
@@ -24,7 +25,7 @@ export interface SessionRepositories {
 export async function readSessionRepositories(context: Context, sessionId: string): Promise<SessionRepositories> {
   const rows = await context.store.query<SessionRepositoryRow & { enterpriseId: string }>(
     `select o.enterprise_id as "enterpriseId", r.position, r.repository_id as "repositoryId", r.host, r.path,
-            r.requested_ref as "requestedRef", r.branch, r.pull_request_number as "pullRequestNumber", r.directory,
+            r.requested_ref as "requestedRef", r.base_commit as "baseCommit", r.branch, r.pull_request_number as "pullRequestNumber", r.directory,
             r.is_read_only as "isReadOnly", r.state
        from session_repository r join session s on s.id = r.session_id join organization o on o.id = s.organization_id
       where r.session_id = $1 order by r.position`,

@@ -1,5 +1,6 @@
 import type { AgentProfile } from '../../../agents/agent.ts';
 import { FencedError } from '../../sessions/log.ts';
+import type { ChangesRecorder } from '../changes/changes-recorder.ts';
 import type { Meter } from '../metering/meter.ts';
 import type { LeasedRun } from './leased-run.ts';
 import { readAnswer, readWaitingMessages, recordAnswer, takeBackAnswer } from './questions.ts';
@@ -11,6 +12,7 @@ export interface CommandParts {
   readonly profile: AgentProfile;
   readonly recorder: Recorder;
   readonly meter: Meter;
+  readonly changes: ChangesRecorder;
 }
 
 /** Handles commands while the agent works. */
@@ -39,6 +41,7 @@ export function createCommands(leasedRun: LeasedRun, parts: () => CommandParts |
   let isCancelled = false;
   let turn = 0;
   let isStopped = false;
+  let refreshedAt = Number.NEGATIVE_INFINITY;
 
   // Delivers the user's answer to a question that is open inside the turn.
   const answer = async ({ recorder, meter }: CommandParts) => {
@@ -77,15 +80,23 @@ export function createCommands(leasedRun: LeasedRun, parts: () => CommandParts |
     void leasedRun.agent?.stopTurn();
   };
 
+  // A request from before this turn is answered by its end.
+  const refresh = ({ changes }: CommandParts, requestedAt: Date | null) => {
+    const isNew = requestedAt !== null && requestedAt.getTime() > refreshedAt;
+    if (isNew) refreshedAt = requestedAt.getTime();
+    if (isNew && isPrompting) changes.refresh(turn);
+  };
+
   const handle = async () => {
     if (leasedRun.isLost) return;
     // Checked even while it ends by itself, because its agent may need long to stop.
-    const { isLeased, turnToStop } = await pollRun(context, run);
+    const { isLeased, turnToStop, changesRequestedAt } = await pollRun(context, run);
     if (!isLeased) return leasedRun.lose(new FencedError(run.sessionId));
     if (leasedRun.isOver) return;
     const currentParts = parts();
     if (currentParts === null) return;
     if (turnToStop !== null && turnToStop === turn) return stop(currentParts);
+    refresh(currentParts, changesRequestedAt);
     await answer(currentParts);
     await steer(currentParts);
   };

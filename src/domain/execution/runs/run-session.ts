@@ -5,6 +5,7 @@ import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import type { Context } from '../../context.ts';
 import { newId } from '../../ids.ts';
 import { FencedError } from '../../sessions/log.ts';
+import { type ChangesRecorder, createChangesRecorder } from '../changes/changes-recorder.ts';
 import { createDraftSender, type DraftSender } from '../drafts/draft-sender.ts';
 import { createHeadCheck, type HeadCheck } from '../drafts/head-check.ts';
 import { createStreamMask } from '../drafts/stream-mask.ts';
@@ -104,6 +105,7 @@ interface Parts {
   readonly reports: Reports;
   readonly meter: Meter;
   readonly options: OptionControl;
+  readonly changes: ChangesRecorder;
   /** Null: the run has no stored key. */
   readonly credential: RunCredential | null;
 }
@@ -157,6 +159,7 @@ class SessionRun {
       await this.#halting;
       this.#parts?.drafts.close();
       await this.#parts?.options.settled();
+      await this.#parts?.changes.settled();
       await this.#tidy('What the last calls of a model used could not be written.', () => this.#parts?.meter.close());
       for (const cleanUp of cleanups.reverse()) await this.#tidy('A run could not be cleaned up.', cleanUp);
       await this.#tidy('A lease could not be given back; it ends by itself.', () => releaseLease(context, run));
@@ -227,6 +230,12 @@ class SessionRun {
       reports,
       meter: createMeter(context, run, { isWaiting, findBudget, onReached, onLost }),
       credential,
+      changes: createChangesRecorder(context, run, {
+        organizationId,
+        sandbox,
+        findSpans,
+        signal: this.#leasedRun.ended,
+      }),
       options: createOptionControl(this.#leasedRun, { organizationId, profile, model, mask }),
     };
     return this.#parts;

@@ -1,5 +1,6 @@
 import type { AgentProcess, AgentProfile, PromptBlock, TurnEnd } from '../../../agents/agent.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
+import type { ChangesRecorder } from '../changes/changes-recorder.ts';
 import type { Meter } from '../metering/meter.ts';
 import { suspendForLimit } from '../metering/suspend-for-limit.ts';
 import { collectOutputs } from '../prompts/collect-outputs.ts';
@@ -35,6 +36,7 @@ export interface TurnParts {
   readonly reports: Reports;
   readonly meter: Meter;
   readonly commands: Commands;
+  readonly changes: ChangesRecorder;
   readonly options: OptionControl;
   readonly agent: AgentProcess;
   /** The way in which the agent's own session was opened. */
@@ -122,6 +124,7 @@ async function runTurn(leasedRun: LeasedRun, parts: TurnParts, { turn, blocks }:
   const { entries, change } = outcomeOf(end.stopReason, reports.outcome(), profile);
   const result = await endTurn(context, run, end.stopReason, entries, change);
   if (isStopped) await collect();
+  await parts.changes.turnEnded(turn);
   // The next message starts the agent again.
   return end.isKilled ? null : result;
 }

@@ -336,14 +336,19 @@ export interface PolledRun {
   readonly isLeased: boolean;
   /** The number of the turn that a user wants to stop; null: none. */
   readonly turnToStop: number | null;
+  /** When a viewer last asked for the changes of its turn; null: never. */
+  readonly changesRequestedAt: Date | null;
 }
 
 /** Reads whether the run is still this worker's, and whether a user wants to stop its turn. */
 export async function pollRun(context: Context, run: ClaimedRun): Promise<PolledRun> {
-  const [row] = await context.store.query<Pick<Row<'Run'>, 'generation' | 'command' | 'turnCount'>>(
-    `select ${selectFields('Run', 'r', ['generation', 'command', 'turnCount'])} from run r where r.session_id = $1`,
+  const [row] = await context.store.query<
+    Pick<Row<'Run'>, 'generation' | 'command' | 'turnCount' | 'changesRequestedAt'>
+  >(
+    `select ${selectFields('Run', 'r', ['generation', 'command', 'turnCount', 'changesRequestedAt'])} from run r where r.session_id = $1`,
     [run.sessionId],
   );
   const isLeased = row?.generation === run.generation;
-  return { isLeased, turnToStop: row?.command === 'interrupt' ? row.turnCount : null };
+  const turnToStop = row?.command === 'interrupt' ? row.turnCount : null;
+  return { isLeased, turnToStop, changesRequestedAt: row?.changesRequestedAt ?? null };
 }

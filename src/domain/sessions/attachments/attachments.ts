@@ -21,8 +21,8 @@ export interface AttachmentRecord {
   /** Detected from its first bytes, not taken from the sender. */
   readonly contentType: string;
   readonly sizeBytes: number;
-  /** A file of a tool is in no list of attachments: the log refers to it. */
-  readonly source: 'user' | 'agent' | 'tool';
+  /** The files of tools and of changes are in no list of attachments: the log and the session's changes refer to them. */
+  readonly source: 'user' | 'agent' | 'tool' | 'changes';
   readonly createdAt: Date;
 }
 
@@ -32,19 +32,22 @@ export const attachmentColumns = `a.id, a.organization_id as "organizationId", a
 
 /**
  * Returns the attachments of these unprefixed ids that the viewer may use, in the ids' order; null for each other id. A file of a
- * tool requires the permission to view sessions, as the log does.
+ * tool or of changes requires the permission to view sessions, as the log does.
  */
 export async function findAttachments(context: Context, ids: readonly string[]): Promise<(AttachmentRecord | null)[]> {
   const { viewAttachment, viewSession } = permissionFor;
   const table = { table: 'attachment', row: 'a', columns: attachmentColumns };
   const found = await findInOrganizations<AttachmentRecord>(context, table, ids, viewAttachment, viewSession);
   return found.map((each) =>
-    each?.source === 'tool' && !hasPermission(context.viewer, viewSession, each.organizationId) ? null : each,
+    (each?.source === 'tool' || each?.source === 'changes') &&
+    !hasPermission(context.viewer, viewSession, each.organizationId)
+      ? null
+      : each,
   );
 }
 
 /** The condition that an `attachment` aliased `a` is a user's or an agent's. */
-export const notOfTool = `a.source <> 'tool'`;
+export const notOfTool = `a.source in ('user', 'agent')`;
 
 /** Identifies an attachment: its id in any form, its name as in its URL, and the organization of the path, if any. */
 export interface AttachmentRef {

@@ -67,6 +67,9 @@ describe.skipIf(missing !== null)('the pages of agents and model keys', { timeou
     await dialog(page).getByText('Enter the key again, because the base URL changes.', { exact: true }).waitFor();
     await keyField(page).fill(key);
     await dialog(page).getByLabel('Monthly budget (USD)').fill('50');
+    await dialog(page).getByText('A budget for an own server needs prices.', { exact: false }).waitFor();
+    await dialog(page).getByRole('spinbutton', { name: 'Input', exact: true }).fill('1');
+    await dialog(page).getByRole('spinbutton', { name: 'Output', exact: true }).fill('2');
     await dialog(page).getByRole('button', { name: 'Save' }).click();
     await status.getByText('The provider refuses the key', { exact: false }).waitFor();
     await dialog(page).getByRole('button', { name: 'Replace the key', exact: true }).waitFor();

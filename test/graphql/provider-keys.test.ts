@@ -179,6 +179,8 @@ it('refuses keys and addresses that could reach elsewhere, and never repeats a k
   }
   expect(await refused({ name: 'two\nlines' })).toMatchObject(at('name'));
   expect(await refused({ monthlyBudgetUsd: -1 })).toMatchObject(at('monthlyBudgetUsd'));
+  const server = { provider: 'COMPATIBLE', baseUrl: 'https://llm.example/v1' };
+  expect(await refused({ ...server, monthlyBudgetUsd: 5 })).toMatchObject(at('prices'));
   const prices = { inputUsdPerMillion: 1, outputUsdPerMillion: -1 };
   expect(await refused({ prices })).toMatchObject(at('prices.outputUsdPerMillion'));
   // A value of another type is refused before the mutation.

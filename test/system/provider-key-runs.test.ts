@@ -249,7 +249,12 @@ it('spends no more than the budget on the calls that a hostile agent makes at th
 
 it('refuses a model without a known price if the key has a budget', async () => {
   const { organizationId, token } = await makeTeam();
-  const stored = await store({ organizationId }, token, { monthlyBudgetUsd: 5 });
+  const stored = await store({ organizationId }, token);
+  // A budget that was saved before it needed prices.
+  await test.app.services.store.prisma.providerKey.update({
+    where: { id: stored.id.replace('provider-key-', '') },
+    data: { monthlyBudgetUsd: 5 },
+  });
   const before = llm.calls.length;
   const id = await start(token, 'call - do: say a');
   await waitUntilEnded({ ...test, adminToken: token }, id);

@@ -72,7 +72,10 @@ export function describeFailure(
 ): string {
   const { origin, host, pathname } = new URL(baseUrl);
   const owner = provider === 'compatible' ? `The server at ${host}` : providerApis[provider].name;
-  const where = keyId === null ? 'Correct it and restart the service' : 'Replace the key in the console (Model keys)';
+  const where =
+    keyId === null
+      ? 'Correct it and restart the service'
+      : 'Edit the key in the console (Model keys) and enter a valid one';
   const address =
     keyId === null ? 'the configuration of the service' : 'the base URL of the key in the console (Model keys)';
   const sentences = {

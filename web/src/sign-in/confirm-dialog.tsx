@@ -6,7 +6,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 
 /**
- * Asks for the token when the service requires it before it grants lasting access or control. The form behind it stays
+ * Asks for the token when the service requires it: before changes of access, control or spending. The form behind it stays
  * as it is.
  */
 export function ConfirmSignIn() {
@@ -63,7 +63,7 @@ function ConfirmDialog({ onDone }: { readonly onDone: (isConfirmed: boolean) => 
       }
     >
       <form id={form} className="form" autoComplete="off" onSubmit={(event) => void submit(event)}>
-        <p>This action grants lasting access or control. Confirm it with your token.</p>
+        <p>Confirm this action with your token. The service asks for it before access, control or spending changes.</p>
         <TextField
           ref={field}
           label="Token"

@@ -16,7 +16,13 @@ import { newId } from '../../ids.ts';
 import { parseInput } from '../../input.ts';
 import { changedValues } from '../../record-values.ts';
 import { requireVersion, type VersionCondition } from '../../versions.ts';
-import { combinationProblem, normalizeBaseUrl, type PricesInput, providerKeySchema } from './key-input.ts';
+import {
+  budgetProblem,
+  combinationProblem,
+  normalizeBaseUrl,
+  type PricesInput,
+  providerKeySchema,
+} from './key-input.ts';
 import {
   getProviderKey,
   type KeyOwner,
@@ -74,7 +80,6 @@ export async function createProviderKey(
   const key = input.key ?? null;
   const baseUrl = normalizeBaseUrl(input.baseUrl ?? null);
   requireCombination({ provider: input.provider, baseUrl, hasKey: key !== null });
-  requireConfirmation(context);
   const now = context.now();
   const id = newId();
   const record: ProviderKeyRecord = {
@@ -94,6 +99,8 @@ export async function createProviderKey(
     createdAt: now,
     updatedAt: now,
   };
+  requireNone(budgetProblem(record));
+  requireConfirmation(context);
   return context.store.transact(async (tx) => {
     const scope = owner.organizationId ?? owner.enterpriseId;
     const claim = { scope, operation: 'createProviderKey', input: [owner, raw], resultId: id };
@@ -159,6 +166,9 @@ export async function updateProviderKey(
       ...changedBy(context, before),
     };
     requireCombination(after);
+    // A key without prices that got its budget earlier can still be renamed or disabled.
+    const changesCosts = ['provider', 'monthlyBudgetUsd', 'inputUsdPerMillion'].some((name) => names.has(name));
+    if (changesCosts) requireNone(budgetProblem(after));
     if (names.size > 1 || changed.isEnabled !== false) requireConfirmation(context);
     if (names.has('name')) await requireFreeName(tx, after);
     const { hasKey: _derived, ...row } = after;
@@ -201,7 +211,10 @@ function toPrices(prices: PricesInput | null | undefined): KeyPrices {
 }
 
 function requireCombination(values: Parameters<typeof combinationProblem>[0]): void {
-  const problem = combinationProblem(values);
+  requireNone(combinationProblem(values));
+}
+
+function requireNone(problem: ReturnType<typeof combinationProblem>): void {
   if (problem) throw refuse(problem.path, problem.message);
 }
 

@@ -3,6 +3,7 @@ import { maxUrlLength, outgoingUrlProblem } from '../../../common/outgoing-url.t
 import { parseUrl } from '../../../common/parse-url.ts';
 import { type ModelProvider, modelProviders } from '../../../providers/model-providers.ts';
 import { text } from '../../input.ts';
+import type { StoredKey } from './stored-key.ts';
 
 /** Maximum length of a key, in characters. */
 const maxKeyLength = 4_096;
@@ -73,6 +74,21 @@ interface KeyValues {
   readonly provider: ModelProvider;
   readonly baseUrl: string | null;
   readonly hasKey: boolean;
+}
+
+/** Returns the problem of a budget: calls of an own server have no known cost without prices. Null if there is none. */
+export function budgetProblem({
+  provider,
+  monthlyBudgetUsd,
+  inputUsdPerMillion,
+}: Pick<StoredKey, 'provider' | 'monthlyBudgetUsd' | 'inputUsdPerMillion'>): {
+  path: string[];
+  message: string;
+} | null {
+  if (provider !== 'compatible' || monthlyBudgetUsd === null || inputUsdPerMillion !== null) return null;
+  const message =
+    '"prices" must be given: a budget for an own server needs prices, because the cost of its calls is not known.';
+  return { path: ['prices'], message };
 }
 
 /** Returns the problem of a key and a base URL for their provider, with the path of the input; null if there is none. */

@@ -66,6 +66,9 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
     />
   );
   const [hasPrices, setPrices] = useState(edited?.prices != null);
+  const [hasBudget, setBudget] = useState(edited?.monthlyBudgetUsd != null);
+  // The service knows no prices of an own server.
+  const needsPrices = isOwnServer && hasBudget;
   const isAnyOfPrices = priceNames.some((name) => edited?.prices?.[name] != null || errorOf(errors, name) !== null);
   return (
     <>
@@ -140,13 +143,18 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
             min={0}
             step="any"
             placeholder="No limit"
-            hint="Sessions that use the key are suspended when it is spent. It applies to each calendar month (UTC)."
+            hint={`Sessions that use the key are suspended when it is spent. It applies to each calendar month (UTC).${needsPrices ? ' A budget for an own server needs prices.' : ''}`}
             defaultValue={edited?.monthlyBudgetUsd ?? ''}
+            onChange={({ target }) => setBudget(target.value !== '')}
             error={errorOf(errors, 'monthlyBudgetUsd')}
           />
           <details
             className="more-fields"
-            open={isAnyOfPrices || (!isOwnServer && (Boolean(edited?.baseUrl) || errorOf(errors, 'baseUrl') !== null))}
+            open={
+              needsPrices ||
+              isAnyOfPrices ||
+              (!isOwnServer && (Boolean(edited?.baseUrl) || errorOf(errors, 'baseUrl') !== null))
+            }
           >
             <summary>{isOwnServer ? 'Prices' : 'Base URL and prices'}</summary>
             <div className="form">
@@ -159,8 +167,9 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
               >
                 <legend>USD per million tokens</legend>
                 <p className="hint">
-                  The cost of calls is computed from these prices. Without them, it comes from the provider or its list
-                  prices.
+                  {isOwnServer
+                    ? 'The cost of calls is computed from these prices. A budget needs them.'
+                    : 'The cost of calls is computed from these prices. Without them, it comes from the provider or its list prices.'}
                 </p>
                 <div className="fields">
                   {priceNames.map((name) => (
@@ -171,7 +180,7 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
                       type="number"
                       min={0}
                       step="any"
-                      required={hasPrices && name !== 'cachedUsdPerMillion'}
+                      required={(hasPrices || needsPrices) && name !== 'cachedUsdPerMillion'}
                       defaultValue={edited?.prices?.[name] ?? ''}
                       error={errorOf(errors, name)}
                     />

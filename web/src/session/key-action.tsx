@@ -5,7 +5,7 @@ import type { keyActionQuery } from '../__generated__/keyActionQuery.graphql.ts'
 import { useSigned } from '../app/gate.tsx';
 import { mayHaveKeys } from '../layout/navigation.ts';
 import type { Entry } from './entry.ts';
-import { keyLink } from './key-link.ts';
+import { type KeyLink, keyLink } from './key-link.ts';
 
 interface KeyActionProps {
   readonly status: string;
@@ -18,8 +18,9 @@ interface KeyActionProps {
   readonly creatorId: string | null;
 }
 
-/** Leads to the key of a model provider with which the session failed, or whose budget is spent. */
+/** Leads to the key with which the session failed, or whose budget is spent, or to the page of agents if its agent is missing. */
 export function KeyAction({ status, statusDetail, entries, agentId, ...rest }: KeyActionProps) {
+  if (status === 'ERROR' && lastError(entries)?.failure === 'AGENT_NOT_FOUND') return <AgentsAction />;
   const advice = adviceOf(status, statusDetail, entries);
   if (advice === null || agentId === null) return null;
   return (
@@ -29,13 +30,21 @@ export function KeyAction({ status, statusDetail, entries, agentId, ...rest }: K
   );
 }
 
+const lastError = (entries: readonly Entry[]) => entries.findLast((entry) => entry.__typename === 'ErrorEvent');
+
+/** Leads to the page on which the missing agent can be installed. */
+function AgentsAction() {
+  if (!useSigned().may('MANAGE_ENTERPRISE_SETTINGS')) return null;
+  return <ActionLink link={{ path: '/manage/agents', label: 'Agents' }} advice="Install the agent, then retry." />;
+}
+
 /** Returns the advice for a session that its key has stopped; null: something else has, or nothing. */
 function adviceOf(status: string, statusDetail: string | null | undefined, entries: readonly Entry[]): string | null {
   if (status === 'SUSPENDED' && statusDetail === 'OUT_OF_CREDITS') {
     return 'Raise the budget of the key: the session then continues by itself.';
   }
   if (status !== 'ERROR') return null;
-  const error = entries.findLast((entry) => entry.__typename === 'ErrorEvent');
+  const error = lastError(entries);
   if (error?.failure == null || !error.failure.startsWith('PROVIDER_') || error.failure === 'PROVIDER_LIMIT')
     return null;
   return error.failure === 'PROVIDER_KEY_MISSING' ? 'Add a key, then retry.' : 'Change the key, then retry.';
@@ -67,7 +76,10 @@ function Action({ advice, agentId, organizationId, creatorId }: ActionProps) {
     mayChangeOrganization: signed.may('MANAGE_ORG_SECRETS'),
     mayChangeEnterprise: signed.may('MANAGE_ENTERPRISE_SETTINGS'),
   });
-  if (link === null) return null;
+  return link && <ActionLink link={link} advice={advice} />;
+}
+
+function ActionLink({ link, advice }: { readonly link: KeyLink; readonly advice: string }) {
   return (
     <p className="retry">
       <Link href={link.path} className="button plain small">

@@ -11,7 +11,8 @@ interface KeyLinkFacts {
   readonly mayChangeEnterprise: boolean;
 }
 
-interface KeyLink {
+/** A page of the console, with its name. */
+export interface KeyLink {
   readonly path: string;
   readonly label: string;
 }

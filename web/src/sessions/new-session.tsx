@@ -21,6 +21,7 @@ import { visible } from '../ui/visible.ts';
 import { PickFiles, UploadList } from '../uploads/uploads.tsx';
 import { takePasted, useFileDrop } from '../uploads/use-file-drop.ts';
 import { type Uploads, useUploads } from '../uploads/use-uploads.ts';
+import { defaultAgentProblem } from './default-agent.ts';
 
 interface NewSessionProps {
   readonly organizationId: string;
@@ -153,6 +154,28 @@ function NoKey({ name }: { readonly name: string }) {
   );
 }
 
+interface DefaultAgentWarningProps {
+  readonly problem: 'MISSING' | 'DEMO';
+  readonly agent: string;
+}
+
+/** Warns of the agent that a session gets which names none, and leads to the page of agents. */
+function DefaultAgentWarning({ problem, agent }: DefaultAgentWarningProps) {
+  const isManager = useSigned().may('MANAGE_ENTERPRISE_SETTINGS');
+  return (
+    <span>
+      {problem === 'MISSING'
+        ? `The default agent "${visible(agent)}" is no longer available. Choose an agent.`
+        : 'The demo agent does no work. It only shows what a session is.'}{' '}
+      {isManager ? (
+        <Link href="/manage/agents">Install an agent (Settings → Agents)</Link>
+      ) : (
+        'An administrator can install another one.'
+      )}
+    </span>
+  );
+}
+
 interface FieldsProps {
   readonly organizationId: string;
   readonly errors: Errors | null;
@@ -201,6 +224,7 @@ function Fields({ organizationId, errors, uploads, repositories, onRepositories 
     organization?.defaultAgent ? agentId === organization.defaultAgent : isDefault,
   );
   const chosen = agentId === '' ? standard : agents.find((agent) => agent.agentId === agentId);
+  const problem = agentId === '' ? defaultAgentProblem(agents, organization?.defaultAgent ?? null) : null;
   const standardModel = organization?.defaultModels.find((each) => each.agentId === chosen?.agentId)?.model;
   const defaults = (organization?.defaultRepositories ?? []).map((repository) => ({ repository, ref: '', branch: '' }));
   const other = errors?.filter(({ path }) => !path?.some((part) => fieldNames.includes(part))) ?? [];
@@ -259,7 +283,13 @@ function Fields({ organizationId, errors, uploads, repositories, onRepositories 
           error={errorOf(errors, 'agent')}
           value={agentId}
           onChange={(event) => setAgentId(event.target.value)}
-          hint={chosen?.keySource === 'NONE' && <NoKey name={chosen.name} />}
+          hint={
+            problem ? (
+              <DefaultAgentWarning problem={problem} agent={organization?.defaultAgent ?? ''} />
+            ) : (
+              chosen?.keySource === 'NONE' && <NoKey name={chosen.name} />
+            )
+          }
         >
           <option value="">{standard ? `${standard.name} (default)` : 'Default'}</option>
           {agents

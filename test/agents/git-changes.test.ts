@@ -299,6 +299,31 @@ it('bundles the new commits, and none that other objects are needed for', async 
   await expect(snapshot.bundle('work')).rejects.toMatchObject({ code: 'REFUSED_CONTENT' });
 });
 
+it('compares with an earlier state, and does without one that it cannot restore', async () => {
+  const clone = await makeClone({ 'a.txt': 'a\n', 'b.txt': 'b\n' });
+  await clone.write({ 'a.txt': 'a\nearlier\n', 'new.txt': 'new\n', 'image.bin': Buffer.from([0, 1, 2]) });
+  await writeFile(join(clone.clone, 'large.bin'), '');
+  await truncate(join(clone.clone, 'large.bin'), 2 ** 30);
+  const first = await clone.snapshot();
+  const patch = await buffer(first.patch());
+  expect(await first.changesSince()).toBeNull();
+  await clone.write({ 'a.txt': 'a\nlater\n', 'b.txt': 'c\n' });
+  await rm(join(clone.clone, 'new.txt'));
+  const since = { patch, unread: [['large.bin', 2 ** 30]] as const };
+  const second = await clone.snapshot({ since });
+  const changes = await second.changesSince();
+  expect(changes?.files.map(briefly)).toEqual([
+    ['a.txt', null, 'MODIFIED', 1, 1, false, 8],
+    ['b.txt', null, 'MODIFIED', 1, 1, false, 2],
+    ['new.txt', null, 'DELETED', 0, 1, false, 4],
+  ]);
+  expect(changes).toMatchObject({ fileCount: 3, isTruncated: false });
+  expect((await second.changes()).files.map(({ path: at }) => at)).toContain('large.bin');
+  const broken = await clone.snapshot({ since: { patch: Buffer.from('no patch'), unread: [] } });
+  expect(await broken.changesSince()).toBeNull();
+  expect((await broken.changes()).files).toHaveLength(4);
+});
+
 it('keeps to its limits, and says so', { timeout: 120_000 }, async () => {
   const long = text(...Array.from({ length: 400 }, (_, n) => `${n} ${'x'.repeat(20)}`));
   const clone = await makeClone({ 'a.txt': 'a\n', 'large.bin': 'small\n' });

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newId, parseId } from '../../src/domain/ids.ts';
+import { deleteOrphanedAttachments } from '../../src/domain/sessions/attachments/orphans.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { forgeAccount, type GitForge, makeDirectory, plainGit, startGitForge } from '../support/git-forge.ts';
 import { runMutation } from '../support/people.ts';
@@ -209,6 +210,30 @@ it('masks the secrets of the session', async () => {
   expect(JSON.stringify(all) + patch).not.toContain(secret);
   expect(patch).toMatch(/^\+a \*+ b$/m);
   expect(all.bundleUrl).toBeNull();
+});
+
+it('deletes the files of changes with the organization', async () => {
+  const { id } = await startSession('echo x >x', { 'README.md': 'x\n' });
+  await waitUntilEnded(test, id);
+  const { patchUrl } = await stored(id, 1);
+  const { services } = test.app;
+  const { store } = services;
+  const deleted = (at: Date | null) =>
+    store.prisma.organization.update({
+      where: { id: parseId('organization', test.organizationId) ?? '' },
+      data: { deletedAt: at },
+    });
+  await deleted(services.now());
+  try {
+    expect((await fetch(patchUrl)).status).toBe(404);
+    await deleteOrphanedAttachments(services, () => false);
+  } finally {
+    await deleted(null);
+  }
+  const left = await store.query(`select 1 from attachment where source = 'changes'`, []);
+  expect(left).toEqual([]);
+  // The figures stay with the log, and have no files.
+  expect((await readChanges(id))[0]).toMatchObject({ fileCount: 1, patchUrl: null, files: { nodes: [] } });
 });
 
 it('survives hostile workspaces', { timeout: 180_000 }, async () => {

@@ -25,7 +25,13 @@ export function checkProfile(
     prompt,
     ...(onOffer && { onOffer }),
     ...(onStep && { onStep }),
-    tools: toolList({ schema: null, totpKeys: ['NAME'], hasKnowledge: true, askTool: profile.askTool }),
+    tools: toolList({
+      schema: null,
+      totpKeys: ['NAME'],
+      hasKnowledge: true,
+      hasPullRequests: true,
+      askTool: profile.askTool,
+    }),
     async open(directory) {
       const workerId = `check-${process.pid}`;
       const path = baseEnv.PATH ?? '';

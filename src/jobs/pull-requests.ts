@@ -2,6 +2,7 @@ import type { Services } from '../domain/context.ts';
 import { type ClaimedRead, claimReads, nextReadAt } from '../domain/followed-pull-requests/claim-reads.ts';
 import { readFollowed } from '../domain/followed-pull-requests/read-pull-request.ts';
 import { nextGitDeliveryAt, processGitDeliveries } from '../domain/git-deliveries/process-deliveries.ts';
+import { resumeIntents } from '../domain/open-pull-requests/resume-intents.ts';
 import { createClaimedWork, createCount } from './claimed-work.ts';
 import { createPoller } from './poller.ts';
 import type { Scheduled } from './retention.ts';
@@ -48,6 +49,14 @@ export function createPullRequests(services: Services): Scheduled {
       return maxWaitMs;
     }
   });
+  const intents = createPoller(async (isStopped) => {
+    try {
+      await resumeIntents(services, isStopped);
+    } catch (error) {
+      log.warn({ err: error }, 'The pull requests that were not opened could not be looked through.');
+    }
+    return maxWaitMs;
+  });
   let unsubscribes: (() => void)[] = [];
   return {
     start() {
@@ -55,13 +64,14 @@ export function createPullRequests(services: Services): Scheduled {
         notifier.subscribe('git-deliveries', deliveries.poll),
         notifier.subscribe('pull-requests', reads.poll),
       ];
+      intents.poll();
       deliveries.poll();
       reads.poll();
     },
     async stop() {
       isOver = true;
       for (const unsubscribe of unsubscribes) unsubscribe();
-      await Promise.all([deliveries.stop(), reads.stop(() => services.forges.close())]);
+      await Promise.all([intents.stop(), deliveries.stop(), reads.stop(() => services.forges.close())]);
     },
   };
 }

@@ -52,6 +52,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   invite: ['Users'],
   rotate: ['ApiKey', 'AutomationWebhookSecret', 'GitConnectionWebhookSecret', 'WebhookEndpointSecret'],
   revoke: ['ApiKey', 'AllApiKeys'],
+  open: ['PullRequest'],
   run: ['Automation'],
   test: ['GitConnection', 'ProviderKey', 'WebhookEndpoint'],
   redeliver: ['WebhookDelivery'],

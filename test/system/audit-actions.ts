@@ -6,8 +6,10 @@ import { replaceAllowedTags } from '../../src/domain/identity/organizations/allo
 import { updateServiceUser } from '../../src/domain/identity/people/service-users.ts';
 import { prefixedId } from '../../src/domain/ids.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../src/domain/library/knowledge/change-folders.ts';
+import { openPullRequest } from '../../src/domain/open-pull-requests/open-pull-request.ts';
 import { suspendSession } from '../../src/domain/sessions/suspend-session.ts';
 import { call, makeUser } from '../rest/rest-app.ts';
+import { seedSessionRepository } from '../support/followed-pull-requests.ts';
 import { secretCanary } from '../support/leaks.ts';
 import { keyInput, roleInput } from '../support/principals.ts';
 import { type Actor, type AuditedAction, agentText } from './audit-actor.ts';
@@ -96,6 +98,12 @@ export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
   interrupt_session: onSession(({ rest }, id, org) => rest('POST', `${inOrganization(org)}/sessions/${id}/interrupt`)),
   edit_message: onMessage('updateQueuedMessage', { body: `${agentText} too` }),
   withdraw_message: onMessage('withdrawMessage', {}),
+  open_pull_request: onSession(async (actor, sessionId, organizationId) => {
+    await seedSessionRepository(actor.app, { sessionId, organizationId });
+    const input = { sessionId, title: agentText, body: agentText, base: 'main' };
+    // No forge is there: the entry is written before the request.
+    await openPullRequest(await actor.context(), input).catch(() => undefined);
+  }),
   retry_turn: onSession(async ({ app, mutate }, sessionId) => {
     const { store } = app.app.services;
     const id = sessionId.slice('devin-'.length);

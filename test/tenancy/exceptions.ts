@@ -32,8 +32,9 @@ const withoutFeature = [
   /\/pr-reviews$/,
 ];
 
-/** Operations that need a forge, or exactly one of several members; test/rest/v3-git-providers.test.ts has them. */
+/** Operations that need a forge, or exactly one of several members; tests of their own have them. */
 const withForge = [
+  /^Mutation\.openPullRequest$/,
   /^GET .*\/git-providers\/connections\/\{connection_id\}\/repositories$/,
   /^P(?:OST|UT) .*\/git-providers\/permissions$/,
 ];

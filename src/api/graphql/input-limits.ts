@@ -10,6 +10,7 @@ import { enterpriseLimitSchema } from '../../domain/identity/organizations/enter
 import { inviteSchema } from '../../domain/identity/people/users.ts';
 import { noteFilterSchema } from '../../domain/library/knowledge/notes.ts';
 import { accessSchema, pricesSchema } from '../../domain/library/provider-keys/key-input.ts';
+import { pullRequestSchema } from '../../domain/open-pull-requests/open-pull-request.ts';
 import { sessionRepositorySchema } from '../../domain/repositories/session-repository-input.ts';
 import { answerTextSchema } from '../../domain/sessions/answer-question.ts';
 import { sessionSecretSchema } from '../../domain/sessions/create-session.ts';
@@ -73,6 +74,7 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   ScheduleTriggerInput: automation('triggers'),
   SendMessageInput: { schema: messageInputSchema, names: { message: 'body' } },
   SendPresenceInput: { schema: presenceReportSchema },
+  OpenPullRequestInput: { schema: pullRequestSchema },
   SessionRepositoryInput: { schema: sessionRepositorySchema },
   SessionSecretInput: { schema: sessionSecretSchema },
   SetAcuLimitInput: { schema: acuLimitSchema },

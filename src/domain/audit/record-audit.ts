@@ -19,6 +19,10 @@ export const auditActions = {
   'withdraw_message': { target: 'message', meaning: 'A message was withdrawn before the agent received it.' },
   'terminate_session': { target: 'session', meaning: 'A session was terminated.' },
   'interrupt_session': { target: 'session', meaning: 'The work of a session was stopped.' },
+  'open_pull_request': {
+    target: 'session',
+    meaning: 'A pull request of a session’s branch was asked for. The data has its repository and branches.',
+  },
   'retry_turn': { target: 'session', meaning: 'The messages of the last turn were sent to the agent again.' },
   'sleep_session': { target: 'session', meaning: 'A session was suspended, directly or because it was archived.' },
   'acknowledge_session_hard_cap': { target: 'session', meaning: 'The ACU limit of a session was changed.' },

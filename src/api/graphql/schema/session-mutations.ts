@@ -1,4 +1,5 @@
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
+import { openPullRequest } from '../../../domain/open-pull-requests/open-pull-request.ts';
 import { createSession } from '../../../domain/sessions/create-session.ts';
 import { interruptSession } from '../../../domain/sessions/interrupt-session.ts';
 import { sendMessage } from '../../../domain/sessions/messages.ts';
@@ -10,6 +11,7 @@ import { AgentOptionInput } from './agent-options.ts';
 import { messageMode } from './event-enums.ts';
 import { SessionMessage } from './events.ts';
 import { managesSession } from './needs.ts';
+import { PullRequestType } from './pull-requests.ts';
 import { organizationIdDescription } from './scope-input.ts';
 import { sessionIdDescription } from './session-id.ts';
 import { SessionRepositoryInput } from './session-repositories.ts';
@@ -117,6 +119,47 @@ export const CreateSessionPayload = addMutation('createSession', {
       },
     );
     return { session: started };
+  },
+});
+
+addMutation('openPullRequest', {
+  description:
+    'Opens a pull request of the branch that a session pushed, or finds the open one of this branch and base. The connection of the repository opens it; its body ends with the name of the viewer and the URL of the session.',
+  needs: [managesSession],
+  input: (t) => ({
+    sessionId: t.id({ required: true, description: sessionIdDescription }),
+    repository: t.string({
+      description:
+        'Repository of the session: `owner/name`, `host/owner/name`, its URL, its global ID or its REST id. Required if the session works on several repositories.',
+    }),
+    title: t.string({
+      required: true,
+      description: 'Title of the pull request, 1 to 250 characters, not only spaces.',
+    }),
+    body: t.string({
+      description:
+        'Text of the pull request in Markdown, at most 60,000 characters. Defaults to the template for pull requests of the repository.',
+    }),
+    base: t.string({
+      description:
+        'Branch that the changes are for, 1 to 255 characters. Defaults to the branch that the session started from, or else to the default branch of the repository.',
+    }),
+    isDraft: t.boolean({ description: 'Whether the pull request is opened as a draft. Defaults to false.' }),
+    labels: t.stringList({ description: 'Labels for the pull request: at most 20, each of 1 to 100 characters.' }),
+    reviewers: t.stringList({
+      description: 'Logins of the people to review it: at most 20, each of 1 to 100 characters.',
+    }),
+  }),
+  payload: {
+    session: { type: Session, description: 'Session with the pull request. Null if `userErrors` is not empty.' },
+    pullRequest: {
+      type: PullRequestType,
+      description: 'Pull request that was opened or found. Null if `userErrors` is not empty.',
+    },
+  },
+  act: async (input, { domain }) => {
+    const { session, opened } = await openPullRequest(ofAnySession(domain, 'manage'), input);
+    return { session, pullRequest: { url: opened.url, state: 'open' as const, sessionId: session.id } };
   },
 });
 

@@ -21,6 +21,7 @@ const toolLines: Readonly<Record<string, string>> = {
   'read_knowledge': 'A note of the knowledge below fits your task: read it with `read_knowledge`.',
   'upload_attachment': 'The user should have a file at once: call `upload_attachment` with its path.',
   'report_pull_request': 'You opened a pull request, or its state has changed: call `report_pull_request`.',
+  'open_pull_request': 'Your branch is pushed and should be merged: call `open_pull_request`.',
   'start_session': 'A part of the work can be done beside yours: `start_session` starts another agent on it.',
 };
 

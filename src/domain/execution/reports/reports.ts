@@ -82,7 +82,9 @@ export async function createReports(
   const facts = await readSessionFacts(context, run.sessionId);
   const schema = facts.structuredOutputSchema;
   const hasKnowledge = mcp && (await listSessionNotes(context, facts)).length > 0;
-  const tools = mcp ? toolList({ schema, totpKeys: plan.totpKeys, hasKnowledge, askTool }) : [];
+  const hasPullRequests = mcp && (await hasForge(context, run.sessionId));
+  const listed = { schema, totpKeys: plan.totpKeys, hasKnowledge, hasPullRequests, askTool };
+  const tools = mcp ? toolList(listed) : [];
   const output: OutputState = {
     schema,
     isThere: await hasOutput(context, run.sessionId),
@@ -159,6 +161,16 @@ function refusal(text: string): ToolAnswer {
 async function hasOutput(context: Context, sessionId: string): Promise<boolean> {
   const rows = await context.store.query(
     'select 1 from session s where s.id = $1 and s.structured_output is not null',
+    [sessionId],
+  );
+  return rows.length > 0;
+}
+
+// A server with git alone has no pull requests.
+async function hasForge(context: Context, sessionId: string): Promise<boolean> {
+  const rows = await context.store.query(
+    `select 1 from session_repository r join git_connection c on c.id = r.git_connection_id
+      where r.session_id = $1 and c.provider_type <> 'git_https' limit 1`,
     [sessionId],
   );
   return rows.length > 0;

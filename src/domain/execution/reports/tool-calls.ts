@@ -20,6 +20,7 @@ import type { LaunchPlan } from '../runs/launch.ts';
 import type { Mask } from '../runs/masking.ts';
 import { checkOutput } from '../structured-output/check-output.ts';
 import { askUser } from './ask-user.ts';
+import { openTool, readTool } from './pull-request-tools.ts';
 import { cleanPullRequestUrl, recordPullRequest } from './pull-requests.ts';
 import { briefProblems, type OutputState } from './settle-output.ts';
 import { storeOutput } from './store-output.ts';
@@ -135,6 +136,8 @@ export const toolCalls = {
     const isNew = await recordPullRequest(context, run, { url: mask(clean), state: state ?? 'open' });
     return isNew ? `${clean} is noted as ${state ?? 'open'}.` : 'That was known already.';
   },
+  'open_pull_request': openTool,
+  'read_pull_request': readTool,
   'totp_code': async ({ context, run, plan }, args) => {
     const { name } = parseInput(seed, args);
     const [found] = plan.totpKeys.includes(name) ? await seedsOf(context, run, plan.organizationId, name) : [];

@@ -43,6 +43,7 @@ export const auditActions = Object.keys({
   EDIT_MESSAGE: true,
   INTERRUPT_SESSION: true,
   LOGIN: true,
+  OPEN_PULL_REQUEST: true,
   REDELIVER_WEBHOOK: true,
   REMOVE_MEMBERS_FROM_ORG: true,
   REMOVE_SERVICE_USER_ROLE: true,

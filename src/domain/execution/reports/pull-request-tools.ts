@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { findOwnerViewer } from '../../../auth/owner-viewer.ts';
+import { permissionFor } from '../../../auth/permissions.ts';
+import { DomainError } from '../../../common/errors.ts';
+import type { Context } from '../../context.ts';
+import { parseInput, text } from '../../input.ts';
+import { openForSession } from '../../open-pull-requests/open-pull-request.ts';
+import { readForSession } from '../../open-pull-requests/read-for-session.ts';
+import type { ClaimedRun } from '../runs/claims.ts';
+import type { Mask } from '../runs/masking.ts';
+
+interface PullRequestContext {
+  readonly context: Context;
+  readonly run: ClaimedRun;
+  readonly plan: { readonly organizationId: string };
+  readonly mask: Mask;
+}
+
+const opening = z.object({
+  title: text('title', { min: 1, max: 250, isBlankRefused: true }),
+  body: text('body', { max: 60_000 }).nullish(),
+  draft: z.boolean({ error: '"draft" must be true or false.' }).nullish(),
+  repository: text('repository', { min: 1, max: 1_000 }).nullish(),
+  base: text('base', { min: 1, max: 255 }).nullish(),
+});
+const reading = z.object({ repository: text('repository', { min: 1, max: 1_000 }).nullish() });
+
+/** Opens a pull request for the agent of a session, in the name and with the current permissions of the session's owner. */
+export async function openTool(
+  { context, run, plan, mask }: PullRequestContext,
+  args: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const { title, body, draft, repository, base } = parseInput(opening, args);
+  const asOwner = await ownerOf(context, run, plan.organizationId);
+  const { url, isNew, warnings } = await openForSession(
+    asOwner,
+    { id: run.sessionId, organizationId: plan.organizationId },
+    { title: mask(title), body: body == null ? null : mask(body), isDraft: draft ?? false, repository, base },
+  );
+  return [isNew ? `The pull request is open: ${url}` : `It was open already: ${url}`, ...warnings].join('\n');
+}
+
+/** Reads the open pull request of the session's branch for its agent. */
+export async function readTool(
+  { context, run, plan, mask }: PullRequestContext,
+  args: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const { repository } = parseInput(reading, args);
+  const session = { id: run.sessionId, organizationId: plan.organizationId };
+  return mask(await readForSession(context, session, repository ?? null));
+}
+
+async function ownerOf(context: Context, run: ClaimedRun, organizationId: string): Promise<Context> {
+  const [owner] = await context.store.query<{ userId: string | null; serviceUserId: string | null }>(
+    `select s.user_id as "userId", s.service_user_id as "serviceUserId" from session s
+       join session_head h on h.session_id = s.id where s.id = $1 and h.generation = $2`,
+    [run.sessionId, run.generation],
+  );
+  const gone = new DomainError('FORBIDDEN', 'The principal that started this session was deleted.');
+  if (!owner) throw gone;
+  const viewer = await findOwnerViewer(context, { ...owner, organizationId }, [permissionFor.sendMessage]);
+  if (!viewer) throw gone;
+  return Object.create(context, {
+    viewer: { value: viewer, enumerable: true },
+    address: { value: null, enumerable: true },
+  });
+}

@@ -1,0 +1,80 @@
+import { DomainError, refuse } from '../../common/errors.ts';
+import type { Forge } from '../../forges/interface/forge.ts';
+import type { PullRequests } from '../../forges/interface/pull-requests.ts';
+import type { Services } from '../context.ts';
+import { openConnection } from '../git-connections/open-connection.ts';
+import { parseReference } from '../repositories/parse-reference.ts';
+import { usableRepository } from '../repositories/resolve-repositories.ts';
+
+/** The session of a pull request. Ids are unprefixed. */
+export interface PullRequestSession {
+  readonly id: string;
+  readonly organizationId: string;
+}
+
+/** A session's repository at its forge. */
+export interface Target {
+  readonly repositoryId: string;
+  readonly gitConnectionId: string;
+  readonly path: string;
+  readonly branch: string;
+  /** The branch or tag that the session started from; null: a commit, a pull request, or not cloned yet. */
+  readonly baseRef: string | null;
+  readonly defaultBranch: string | null;
+  readonly isReadOnly: boolean;
+  readonly forge: Forge;
+  readonly pullRequests: PullRequests;
+}
+
+interface RepositoryRow {
+  readonly repositoryId: string;
+  readonly host: string;
+  readonly path: string;
+  readonly branch: string;
+  readonly baseRef: string | null;
+}
+
+/**
+ * Finds the repository of a session that a text names, or its only one, and opens its connection by the permissions of this moment.
+ * Throws UNKNOWN_REFERENCE, INVALID_STATE, and ForgeError.
+ */
+export async function findTarget(
+  services: Pick<Services, 'store' | 'keyring' | 'forges'>,
+  { id, organizationId }: PullRequestSession,
+  reference: string | null,
+): Promise<Target> {
+  const rows = await services.store.query<RepositoryRow>(
+    `select r.repository_id as "repositoryId", r.host, r.path, r.branch, r.base_ref as "baseRef"
+       from session_repository r where r.session_id = $1 order by r.position`,
+    [id],
+  );
+  if (rows.length === 0) throw new DomainError('INVALID_STATE', 'The session works on no repository.');
+  const row = choose(rows, reference);
+  const name = `${row.host}/${row.path}`;
+  const usable = await usableRepository(services, organizationId, row.repositoryId);
+  if (!usable) throw new DomainError('INVALID_STATE', `The organization may not use ${name} any longer.`);
+  const forge = await openConnection(services, usable.connectionId);
+  if (!forge.pullRequests) throw new DomainError('INVALID_STATE', `The server of ${name} has no pull requests.`);
+  return {
+    ...{ repositoryId: row.repositoryId, gitConnectionId: usable.connectionId, path: usable.path },
+    ...{ branch: row.branch, baseRef: row.baseRef, defaultBranch: usable.defaultBranch },
+    ...{ isReadOnly: usable.isReadOnly, forge, pullRequests: forge.pullRequests },
+  };
+}
+
+function choose(rows: readonly RepositoryRow[], reference: string | null): RepositoryRow {
+  const [only, ...others] = rows;
+  if (reference === null && only && others.length === 0) return only;
+  const names = rows.map(({ host, path }) => `${host}/${path}`).join(', ');
+  if (reference === null) throw refuse(['repository'], `"repository" must be one of the session’s: ${names}.`);
+  const wanted = parseReference(reference);
+  const found = rows.find((row) =>
+    wanted.some(
+      ({ id, host, path }) =>
+        id === row.repositoryId ||
+        (path.toLowerCase() === row.path.toLowerCase() && (host === null || host.toLowerCase() === row.host)),
+    ),
+  );
+  if (found) return found;
+  throw refuse(['repository'], `"repository" must be one of the session’s: ${names}.`, 'UNKNOWN_REFERENCE');
+}

@@ -79,7 +79,7 @@ const writes: Readonly<Record<string, RegExp>> = {
   'a member’s personal key':
     /session|turn|message|question|presence|api-?key|testProviderKey|token|automation|attachment/i,
   // ViewOrgSessions, ViewOrgMembership, ManageOrgServiceUsers; own keys.
-  'a user of a custom role': /service-?user|presence|api-?key|token/i,
+  'a user of a custom role': /service-?user|presence|refreshSessionChanges|api-?key|token/i,
   // ReadAccountMeta; own keys.
   'an account_member': /api-?key|token/i,
   // ViewAccountMembership, ManageAccountMembership; keys of users.

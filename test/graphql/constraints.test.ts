@@ -20,6 +20,7 @@ import { graphql } from '../support/app.ts';
 import { runMutation } from '../support/people.ts';
 import { keyInput, makeUser } from '../support/principals.ts';
 import { seedQuestion } from '../support/questions.ts';
+import { makeUsableRepository } from '../support/repositories.ts';
 import { createSession } from '../support/sessions.ts';
 import { readText } from '../support/tree.ts';
 import { useApp } from '../support/use-app.ts';
@@ -57,6 +58,7 @@ beforeAll(async () => {
     webhookEndpointId: (await make('createWebhookEndpoint', 'webhookEndpoint { id }')).id,
     providerKeyId: (await make('createProviderKey', 'providerKey { id }', { key: 'c4n4ry' })).id,
     gitConnectionId: (await make('createGitConnection', 'gitConnection { id }', gitea)).id,
+    repositoryId: await makeUsableRepository(test, test.organizationId),
   };
 });
 

@@ -26,7 +26,7 @@ const sets = ['AllowedTags', 'IpAccessListRanges', 'SessionTags'];
 /** The nouns of each verb, from the table of docs/graphql-conventions.md. It lists every mutation, and only mutations. */
 const verbs: Readonly<Record<string, readonly string[]>> = {
   create: [...resources, 'ApiKey', 'AttachmentUpload', 'Session'],
-  update: [...resources, 'Enterprise', 'QueuedMessage', 'Session'],
+  update: [...resources, 'Enterprise', 'QueuedMessage', 'Repository', 'Session'],
   delete: [...resources, 'AcuLimit', 'SessionWorkspace'],
   set: ['AcuLimit', 'SessionOptions'],
   enable: switches,

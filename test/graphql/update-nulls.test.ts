@@ -5,6 +5,7 @@ import { schema } from '../../src/api/graphql/schema/index.ts';
 import { automationOptions, createAutomation, recurring } from '../support/automations.ts';
 import { makeRole, runMutation } from '../support/people.ts';
 import { makeUser, scopeOf } from '../support/principals.ts';
+import { makeUsableRepository } from '../support/repositories.ts';
 import { createSession } from '../support/sessions.ts';
 import { useApp } from '../support/use-app.ts';
 import { makeEndpoint } from '../support/webhooks.ts';
@@ -177,6 +178,14 @@ const updates: Record<string, Updated> = {
     },
     payloadField: 'gitPermission',
     values: { isReadOnly: true },
+  },
+  updateRepository: {
+    make: async () => ({ repositoryId: await makeUsableRepository(test, test.organizationId) }),
+    payloadField: 'repository',
+    values: {
+      branchTemplate: 'x/{short id}',
+      ...{ isPushToOtherBranchesAllowed: true, isPushOfTagsAllowed: true, isDeletionAllowed: true },
+    },
   },
   updateRole: {
     make: async () => ({ roleId: (await makeRole(test, 'ORGANIZATION', ['USE_SESSIONS'])).roleId }),

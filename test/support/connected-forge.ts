@@ -7,7 +7,7 @@ export async function connectForge(test: TestApp, organizationIds: readonly stri
   const ids = organizationIds.map((id) => parseId('organization', id) ?? '');
   const { enterpriseId } = await store.prisma.organization.findUniqueOrThrow({ where: { id: ids[0] ?? '' } });
   const gitConnectionId = newId();
-  const forge = { providerType: 'github_token', name: 'Bot', host: 'git.test', hostKey: 'git.test' };
+  const forge = { providerType: 'github_token', name: gitConnectionId, host: 'git.test', hostKey: 'git.test' };
   const times = { createdAt: now(), updatedAt: now() };
   await store.prisma.gitConnection.create({ data: { id: gitConnectionId, enterpriseId, ...forge, ...times } });
   for (const organizationId of ids) {

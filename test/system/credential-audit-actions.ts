@@ -1,4 +1,5 @@
 import { secretCanary } from '../support/leaks.ts';
+import { makeUsableRepository } from '../support/repositories.ts';
 import type { Actor, AuditedAction } from './audit-actor.ts';
 
 let connections = 0;
@@ -82,5 +83,10 @@ export const credentialAuditedActions = {
     const gitPermissionId = await makeGitPermission(actor, organization);
     await actor.mutate('deleteGitPermission', { gitPermissionId }, 'deletedGitPermissionId');
     return { target: gitPermissionId, organization };
+  },
+  async update_repository({ app, mutate }, organization) {
+    const target = await makeUsableRepository(app, organization);
+    await mutate('updateRepository', { repositoryId: target, isDeletionAllowed: true }, 'repository { id }');
+    return { target, organization: null };
   },
 } as const satisfies Record<string, AuditedAction>;

@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { connectionAssociatedData, openConnection } from '../../src/domain/git-connections/open-connection.ts';
 import { newId } from '../../src/domain/ids.ts';
+import { readPushSettings } from '../../src/domain/repositories/push-settings.ts';
 import { resolveRepositories, usableRepository } from '../../src/domain/repositories/resolve-repositories.ts';
 import type { Row } from '../../src/store/tables.ts';
 import { makeOrganization } from '../support/sessions.ts';
@@ -56,6 +57,7 @@ it('reads a reference in each form, and creates one row for all', async () => {
   expect(first).toEqual({
     ...{ repositoryId: found[0]?.repositoryId, connectionId, kind: 'gitea_token', host, path: 'acme/Site' },
     ...{ cloneUrl: `https://${host}/acme/Site.git`, defaultBranch: null, isReadOnly: false },
+    pushSettings: readPushSettings(null),
   });
   expect(await resolve(`repository-${first?.repositoryId}`)).toEqual([first]);
 });

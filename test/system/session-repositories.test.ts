@@ -183,6 +183,35 @@ it.each(sandboxes)('commits and pushes as the person who asked, without a creden
   for (const secret of [forgeAccount.password, basic, 'git-switchyard-']) expect(log).not.toContain(secret);
 });
 
+it('lets a session push what the settings of the repository allow, from the next push on', async () => {
+  const forge = await startGitForge();
+  await forge.addRepository('acme/site');
+  const push = (ref: string) => `git push -q origin ${ref} 2>&1 || true`;
+  const commit = 'git commit -q --allow-empty -m One; git tag v1';
+  const { id, output, send } = await start('none', `${commit}; ${push('HEAD:other')}`, [{ forge, path: 'acme/site' }]);
+  expect(output).toContain('this session may push to its own branches only');
+  const [row] = await test.app.services.store.query<{ repositoryId: string }>(
+    'select repository_id as "repositoryId" from session_repository where session_id = $1',
+    [id],
+  );
+  const allow = (settings: object) =>
+    runMutation(test, 'updateRepository', 'repository { isDeletionAllowed }', {
+      ...{ repositoryId: `repository-${row?.repositoryId}`, ...settings },
+    });
+  await allow({ isPushToOtherBranchesAllowed: true });
+  const refs = () => forge.git('acme/site', 'for-each-ref', '--format=%(refname:short)');
+  expect(await send(`${push('HEAD:other')}; ${push('v1')}; ${push(':other')}`)).toMatch(
+    /this session may not push tags[\s\S]*this session may not delete it/,
+  );
+  expect(await refs()).toBe('main\nother');
+  await allow({ isPushOfTagsAllowed: true, isDeletionAllowed: true });
+  await send(`${push('v1')}; ${push(':other')}`);
+  expect(await refs()).toBe('main\nv1');
+  await allow({ isPushToOtherBranchesAllowed: false, isPushOfTagsAllowed: false });
+  expect(await send(`${push(':v1')}; ${push('HEAD:other')}`)).toContain('this session may not push tags');
+  expect(await refs()).toBe('main\nv1');
+});
+
 it('clones several repositories below the workspace, and describes them to the agent', async () => {
   const forge = await startGitForge();
   for (const path of ['acme/site', 'acme/api']) await forge.addRepository(path);

@@ -113,6 +113,10 @@ export const auditActions = {
   },
   'update_git_permission': { target: 'gitPermission', meaning: 'A git permission was changed.' },
   'delete_git_permission': { target: 'gitPermission', meaning: 'A git permission was deleted.' },
+  'update_repository': {
+    target: 'repository',
+    meaning: 'The branch template or the push settings of a repository were changed. The data has the new values.',
+  },
   'create_knowledge': { target: 'note', meaning: 'A knowledge note was created.' },
   'edit_knowledge': {
     target: 'note',

@@ -5,6 +5,7 @@ import type { Store, Transaction } from '../../store/store.ts';
 import type { Services } from '../context.ts';
 import { newId } from '../ids.ts';
 import { parseReference, type RepositoryCandidate } from './parse-reference.ts';
+import { type PushSettings, readPushSettings } from './push-settings.ts';
 
 /** A repository that an organization may use, through the connection that grants the most. */
 export interface UsableRepository {
@@ -22,16 +23,19 @@ export interface UsableRepository {
   /** Null: unknown until the repository is read. */
   readonly defaultBranch: string | null;
   readonly isReadOnly: boolean;
+  readonly pushSettings: PushSettings;
 }
 
 /** Maximum number of references that are resolved at once. */
 export const maxReferences = 100;
 
-interface FoundRow extends Omit<UsableRepository, 'repositoryId' | 'cloneUrl'> {
+interface FoundRow extends Omit<UsableRepository, 'repositoryId' | 'cloneUrl' | 'pushSettings'> {
   readonly position: number;
   readonly repositoryId: string | null;
   readonly enterpriseId: string;
   readonly address: string;
+  /** Null: the repository was not used before. */
+  readonly settings: unknown;
 }
 
 /**
@@ -51,7 +55,10 @@ export async function resolveRepositories(
   if (references.length > maxReferences) {
     throw refuse(['repositories'], `At most ${maxReferences} repositories can be named.`, 'LIMIT_EXCEEDED');
   }
-  const found = await findUsable(tx, organizationId, references.map(parseReference));
+  const found = await findUsable(
+    tx,
+    references.map((reference) => ofOrganization(organizationId, reference)),
+  );
   const issues = references.flatMap((reference, index) =>
     found[index] ? [] : [{ path: pathOf(index), message: unknownMessage(reference) }],
   );
@@ -73,7 +80,8 @@ export async function findUnknownReferences(
   references: readonly string[],
 ): Promise<string[]> {
   if (references.length === 0) return [];
-  const found = await findUsable(db, organizationId, references.slice(0, maxReferences).map(parseReference));
+  const read = references.slice(0, maxReferences).map((reference) => ofOrganization(organizationId, reference));
+  const found = await findUsable(db, read);
   return references.filter((_reference, index) => !found[index]);
 }
 
@@ -95,8 +103,27 @@ export async function usableRepository(
   organizationId: string,
   repositoryId: string,
 ): Promise<UsableRepository | null> {
-  const [row] = await findUsable(store, organizationId, [[{ id: repositoryId, host: null, path: '' }]]);
+  const [row] = await findUsable(store, [{ organizationId, candidates: [{ id: repositoryId, host: null, path: '' }] }]);
   return row ? toUsable(row, new Map()) : null;
+}
+
+/** A reference to a repository in an organization, by its unprefixed id. */
+export interface OrganizationReference {
+  readonly organizationId: string;
+  readonly reference: string;
+}
+
+/**
+ * Returns the unprefixed ids of the repositories that organizations name by these references, in their order; null for one that the
+ * organization may not use, and for one that has no row yet. It checks no permission of the viewer: the caller has.
+ */
+export async function findUsableIds(
+  db: Pick<Store, 'query'>,
+  references: readonly OrganizationReference[],
+): Promise<(string | null)[]> {
+  const read = references.map(({ organizationId, reference }) => ofOrganization(organizationId, reference));
+  const found = await findUsable(db, read);
+  return found.map((row) => row?.repositoryId ?? null);
 }
 
 const unknownMessage = (reference: string) =>
@@ -122,9 +149,9 @@ const findSql = `
   select distinct on (c.position) c.position::int as position, r.id as "repositoryId", o.enterprise_id as "enterpriseId",
     con.id as "connectionId", con.provider_type as kind, con.host_key as host, con.host as address,
     coalesce(r.path, p.repo_path, named.path) as path, r.default_branch as "defaultBranch",
-    coalesce(p.read_only, false) as "isReadOnly"
-  from unnest($2::int[], $3::text[], $4::text[], $5::text[]) c (position, id, host, path)
-  join organization o on o.id = $1 and o.deleted_at is null
+    coalesce(p.read_only, false) as "isReadOnly", r.settings
+  from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[]) c (organization_id, position, id, host, path)
+  join organization o on o.id = c.organization_id and o.deleted_at is null
   left join repository known on known.id = c.id and known.enterprise_id = o.enterprise_id
   join git_connection con on con.enterprise_id = o.enterprise_id and con.deleted_at is null
     and con.host_key = coalesce(known.host, c.host, con.host_key)
@@ -143,15 +170,27 @@ const findSql = `
   order by c.position, coalesce(p.read_only, false), p.repo_path is null, c.host is null,
     coalesce(p.created_at, con.created_at), con.id`;
 
+/** A reference, read in each possible way. */
+interface Wanted {
+  readonly organizationId: string;
+  readonly candidates: readonly RepositoryCandidate[];
+}
+
+const ofOrganization = (organizationId: string, reference: string): Wanted => ({
+  organizationId,
+  candidates: parseReference(reference),
+});
+
 async function findUsable(
   db: Pick<Store, 'query'> | Pick<Transaction, 'query'>,
-  organizationId: string,
-  references: readonly (readonly RepositoryCandidate[])[],
+  references: readonly Wanted[],
 ): Promise<(FoundRow | undefined)[]> {
-  const candidates = references.flatMap((each, position) => each.map((one) => ({ ...one, position })));
+  const candidates = references.flatMap(({ organizationId, candidates: each }, position) =>
+    each.map((one) => ({ ...one, organizationId, position })),
+  );
   if (candidates.length === 0) return references.map(() => undefined);
   const rows = await db.query<FoundRow>(findSql, [
-    organizationId,
+    candidates.map(({ organizationId }) => organizationId),
     candidates.map(({ position }) => position),
     candidates.map(({ id }) => id),
     candidates.map(({ host }) => host),
@@ -205,5 +244,6 @@ function toUsable(row: FoundRow, created: ReadonlyMap<string, CreatedRow>): Usab
   const path = first?.path ?? row.path;
   const repositoryId = first?.id ?? (row.repositoryId as string);
   const cloneUrl = cloneUrlOf(address, path);
-  return { repositoryId, connectionId, kind, host, path, cloneUrl, defaultBranch, isReadOnly };
+  const pushSettings = readPushSettings(row.settings);
+  return { repositoryId, connectionId, kind, host, path, cloneUrl, defaultBranch, isReadOnly, pushSettings };
 }

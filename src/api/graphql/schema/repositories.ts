@@ -1,10 +1,27 @@
-import { type RepositoryRecord, repositoriesOf } from '../../../domain/library/repositories/repositories.ts';
+import { permissionFor } from '../../../auth/permissions.ts';
+import { requireUsable } from '../../../domain/identity/organizations/use-organization.ts';
+import { type RepositoryChange, updateRepository } from '../../../domain/library/repositories/change-repositories.ts';
+import {
+  findRepositoriesByName,
+  type RepositoryRecord,
+  repositoriesOf,
+} from '../../../domain/library/repositories/repositories.ts';
+import { type PushSettings, readPushSettings } from '../../../domain/repositories/push-settings.ts';
 import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
+import { addMutation } from './add-mutation.ts';
 import { createdBounds, filterInput, orderInput, parseListFilter } from './list-inputs.ts';
+import { needs } from './needs.ts';
 import { Organization, restIdField } from './organization-ref.ts';
+import { refuseNulls } from './payloads.ts';
 
 export const Repository = builder.objectRef<RepositoryRecord>('Repository');
+
+const pushes = {
+  isPushToOtherBranchesAllowed: 'Whether sessions may push to all branches, not only to their own.',
+  isPushOfTagsAllowed: 'Whether sessions may create and update tags.',
+  isDeletionAllowed: 'Whether sessions may delete the branches and tags that they may push to.',
+} as const satisfies Record<keyof PushSettings, string>;
 
 const RepositoryList = listTypes(Repository, 'Repository');
 
@@ -29,6 +46,22 @@ builder.node(Repository, {
     isArchived: t.boolean({
       description: 'Whether the forge shows the repository as archived. False if it was never read.',
       resolve: ({ isArchived }) => isArchived ?? false,
+    }),
+    branchTemplate: t.exposeString('branchTemplate', {
+      nullable: true,
+      description: 'Template of the branches of sessions; null for that of the organization.',
+    }),
+    isPushToOtherBranchesAllowed: t.boolean({
+      description: `${pushes.isPushToOtherBranchesAllowed} False unless an administrator allowed it.`,
+      resolve: ({ settings }) => readPushSettings(settings).isPushToOtherBranchesAllowed,
+    }),
+    isPushOfTagsAllowed: t.boolean({
+      description: `${pushes.isPushOfTagsAllowed} False unless an administrator allowed it.`,
+      resolve: ({ settings }) => readPushSettings(settings).isPushOfTagsAllowed,
+    }),
+    isDeletionAllowed: t.boolean({
+      description: `${pushes.isDeletionAllowed} False unless an administrator allowed it.`,
+      resolve: ({ settings }) => readPushSettings(settings).isDeletionAllowed,
     }),
     readAt: t.expose('readAt', {
       type: 'DateTime',
@@ -56,4 +89,48 @@ addList(Organization, 'repositories', {
   needs: 'viewRepositories',
   read: ({ id }, { filter, orderBy }, { domain }) =>
     repositoriesOf(domain, id, parseListFilter(filter), orderBy as never),
+});
+
+builder.objectField(Organization, 'repository', (t) =>
+  t.field({
+    type: Repository,
+    nullable: true,
+    extensions: needs('viewRepositories'),
+    description:
+      'Repository that was used before and that the organization may use now. Null if there is none, or the organization may not use it.',
+    args: {
+      path: t.arg.string({
+        required: true,
+        description: 'Name of the repository: `owner/name`, `host/owner/name`, its URL, its global ID or its REST id.',
+      }),
+    },
+    resolve: async ({ id }, { path }, { domain, loaders }) => {
+      requireUsable(domain, id, permissionFor.viewRepositories);
+      return loaders.ofKeys(findRepositoriesByName).load({ organizationId: id, reference: path });
+    },
+  }),
+);
+
+addMutation('updateRepository', {
+  description:
+    'Updates the settings of a repository for all organizations that use it. The settings of pushes apply from the next push on, also in running sessions, and the template to new sessions. A read-only git permission refuses pushes in any case.',
+  needs: ['changeRepositories'],
+  input: (t) => ({
+    repositoryId: t.id({ required: true, description: 'Global ID or REST id of the repository.' }),
+    branchTemplate: t.string({
+      description:
+        'Template of the branches of sessions, 1 to 200 characters, with the placeholders `{slug}` (from the title) and `{short id}`, which is required; null for that of the organization.',
+    }),
+    isPushToOtherBranchesAllowed: t.boolean({
+      description: `${pushes.isPushToOtherBranchesAllowed} Must not be null.`,
+    }),
+    isPushOfTagsAllowed: t.boolean({ description: `${pushes.isPushOfTagsAllowed} Must not be null.` }),
+    isDeletionAllowed: t.boolean({ description: `${pushes.isDeletionAllowed} Must not be null.` }),
+  }),
+  payload: { repository: Repository },
+  act: async ({ repositoryId, branchTemplate, ...flags }, { domain }) => {
+    refuseNulls(flags, ['isPushToOtherBranchesAllowed', 'isPushOfTagsAllowed', 'isDeletionAllowed']);
+    const change = { branchTemplate, ...flags } as RepositoryChange;
+    return { repository: await updateRepository(domain, repositoryId, change) };
+  },
 });

@@ -37,6 +37,7 @@ import { changePlaybooks, playbookSchema } from '../../../domain/library/playboo
 import { findPlaybooks } from '../../../domain/library/playbooks/playbooks.ts';
 import { providerKeySchema } from '../../../domain/library/provider-keys/key-input.ts';
 import { findProviderKeys } from '../../../domain/library/provider-keys/provider-keys.ts';
+import { repositoryChangeSchema } from '../../../domain/library/repositories/change-repositories.ts';
 import { findRepositories } from '../../../domain/library/repositories/repositories.ts';
 import { secretChangeSchema } from '../../../domain/library/secrets/change-secrets.ts';
 import { findSecrets } from '../../../domain/library/secrets/secrets.ts';
@@ -234,7 +235,11 @@ const all = {
     created: { payload: CreateGitPermissionPayload, edge: GitPermissionList.edge, list: 'gitPermissions' },
     inputs: { create: gitPermissionSchema },
   }),
-  repository: resource(Repository, { load: by(findRepositories), lookup: 'repository' }),
+  repository: resource(Repository, {
+    load: by(findRepositories),
+    lookup: 'repository',
+    inputs: { update: repositoryChangeSchema },
+  }),
   automation: resource(Automation, {
     load: async ({ loaders }, id) => unlessDeleted(await loaders.of(findAutomations).load(id)),
     created: { payload: CreateAutomationPayload, edge: AutomationList.edge, list: 'automations' },

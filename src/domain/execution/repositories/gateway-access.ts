@@ -11,6 +11,7 @@ import type {
 import { checkedLookup, isAllowedAddress, literalAddress } from '../../../common/addresses.ts';
 import type { Context } from '../../context.ts';
 import { openConnection } from '../../git-connections/open-connection.ts';
+import type { PushSettings } from '../../repositories/push-settings.ts';
 import { usableRepository } from '../../repositories/resolve-repositories.ts';
 import type { SessionRepositoryRow } from './session-repositories.ts';
 
@@ -61,7 +62,7 @@ export function createAccess(
         const row = rowOf(repository);
         if (usable === null || row === undefined) return notPermitted(repository);
         if (usable.isReadOnly || row.isReadOnly) return readOnly(repository);
-        return ownBranch(row.branch);
+        return rulesOf(row.branch, usable.pushSettings);
       } catch (error) {
         context.log.warn({ err: error, repository: nameOf(repository) }, 'The rules for a push could not be read.');
         return unavailable(repository);
@@ -71,8 +72,14 @@ export function createAccess(
 }
 
 // An asterisk in the name of a branch is impossible, so the pattern is the name itself.
-function ownBranch(branch: string): PushRules {
-  return { branches: [branch], allowOtherBranches: false, allowTags: false, allowDeletions: false, pushOptions: [] };
+function rulesOf(branch: string, settings: PushSettings): PushRules {
+  return {
+    branches: [branch],
+    allowOtherBranches: settings.isPushToOtherBranchesAllowed,
+    allowTags: settings.isPushOfTagsAllowed,
+    allowDeletions: settings.isDeletionAllowed,
+    pushOptions: [],
+  };
 }
 
 /**

@@ -1,16 +1,22 @@
 import { permissionFor } from '../../../auth/permissions.ts';
-import { organizationsWith } from '../../../auth/viewer.ts';
+import { hasPermission, organizationsWith } from '../../../auth/viewer.ts';
 import { fieldsOf, type Row, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
 import { inOrderOf } from '../../find-by-ids.ts';
 import { requireUsable } from '../../identity/organizations/use-organization.ts';
+import { isStorable } from '../../input.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
 import { type NestedList, organizationOwners } from '../../nested-pages.ts';
-import { coversPath, needsNoPermission } from '../../repositories/resolve-repositories.ts';
+import {
+  coversPath,
+  findUsableIds,
+  needsNoPermission,
+  type OrganizationReference,
+} from '../../repositories/resolve-repositories.ts';
 import { textKey } from '../../sort-keys.ts';
 import { inOrder, type ListOrder } from '../../sorted-pages.ts';
 
-const repositoryFields = fieldsOf('Repository', ['settings']);
+const repositoryFields = fieldsOf('Repository');
 
 /** A repository that was used or configured. */
 export type RepositoryRecord = Pick<Row<'Repository'>, (typeof repositoryFields)[number]>;
@@ -43,6 +49,26 @@ export async function findRepositories(
     [ids, enterpriseId, all, organizationIds],
   );
   return inOrderOf(ids, rows);
+}
+
+/**
+ * Returns the repositories that organizations of the viewer name by these references; null for each other reference, and for a
+ * repository without a row.
+ */
+export async function findRepositoriesByName(
+  context: Context,
+  references: readonly OrganizationReference[],
+): Promise<(RepositoryRecord | null)[]> {
+  const { viewer, store } = context;
+  // PostgreSQL cannot store some texts, so nothing has these names.
+  const isReadable = ({ organizationId, reference }: OrganizationReference) =>
+    hasPermission(viewer, permissionFor.viewRepositories, organizationId) && isStorable(reference);
+  const readable = references.filter(isReadable);
+  const found = await findUsableIds(store, readable);
+  const ids = new Map(readable.map((each, n) => [each, found[n] ?? null]));
+  const records = await findRepositories(context, [...new Set(found.filter((id) => id !== null))]);
+  const byId = new Map(records.flatMap((record) => (record ? [[record.id, record]] : [])));
+  return references.map((each) => byId.get(ids.get(each) ?? '') ?? null);
 }
 
 /** Conditions of a list of repositories. `search`: in the path. */

@@ -71,6 +71,7 @@ export const auditActions = Object.keys({
   UPDATE_ORG_SETTINGS: true,
   UPDATE_PLAYBOOK: true,
   UPDATE_PROVIDER_KEY: true,
+  UPDATE_REPOSITORY: true,
   UPDATE_ROLE: true,
   UPDATE_SECRET: true,
   UPDATE_SERVICE_USER: true,

@@ -1,0 +1,102 @@
+import { beforeAll, expect, it } from 'vitest';
+import { newId, parseId } from '../../src/domain/ids.ts';
+import { graphql } from '../support/app.ts';
+import { connectForge } from '../support/connected-forge.ts';
+import { runMutation } from '../support/people.ts';
+import { makeUser } from '../support/principals.ts';
+import { makeRepository } from '../support/repositories.ts';
+import { makeOrganization } from '../support/sessions.ts';
+import { useApp } from '../support/use-app.ts';
+
+const test = useApp();
+let team: Awaited<ReturnType<typeof makeOrganization>>;
+let others: Awaited<ReturnType<typeof makeOrganization>>;
+let enterpriseId: string;
+let site: string;
+
+const fields = 'path branchTemplate isPushToOtherBranchesAllowed isPushOfTagsAllowed isDeletionAllowed';
+const update = (input: object, token = test.adminToken) =>
+  runMutation(test, 'updateRepository', `repository { ${fields} }`, { repositoryId: site, ...input }, token);
+const lookUp = async (path: string, { organizationId, token }: { organizationId: string; token: string } = team) => {
+  const document =
+    'query($id: ID!, $path: String!) { organization(id: $id) { repository(path: $path) { repositoryId } } }';
+  const { data } = await graphql(test, token, document, { id: organizationId, path });
+  return data.organization.repository?.repositoryId ?? null;
+};
+
+beforeAll(async () => {
+  team = await makeOrganization(test, 'Repository team');
+  others = await makeOrganization(test, 'Team without a permission');
+  await connectForge(test, [team.organizationId]);
+  const { store } = test.app.services;
+  const id = parseId('organization', team.organizationId) ?? '';
+  ({ enterpriseId } = await store.prisma.organization.findUniqueOrThrow({ where: { id } }));
+  site = await makeRepository(test, enterpriseId, 'acme/Site');
+});
+
+it('finds a repository by each form of its name, for organizations that may use it', async () => {
+  const forms = ['ACME/site', 'git.test/acme/site', 'https://git.test/acme/site.git', 'git@git.test:acme/site', site];
+  for (const form of forms) expect({ form, id: await lookUp(form) }).toEqual({ form, id: site });
+  for (const other of ['acme/none', 'other.test/acme/site', '../acme/site', '', 'a\u0000/b', '\ud800/b']) {
+    expect(await lookUp(other)).toBeNull();
+  }
+  expect(await lookUp('acme/site', others)).toBeNull();
+  expect(await lookUp(site, others)).toBeNull();
+});
+
+it('changes the settings of a repository, and only those that are given', async () => {
+  const none = { isPushToOtherBranchesAllowed: false, isPushOfTagsAllowed: false, isDeletionAllowed: false };
+  expect((await update({ branchTemplate: 'bot/{short id}', isDeletionAllowed: true })).repository).toEqual({
+    ...{ path: 'acme/Site', branchTemplate: 'bot/{short id}', ...none, isDeletionAllowed: true },
+  });
+  expect((await update({ isPushOfTagsAllowed: true })).repository).toMatchObject({
+    ...{ branchTemplate: 'bot/{short id}', ...none, isDeletionAllowed: true, isPushOfTagsAllowed: true },
+  });
+  const started = await runMutation(
+    test,
+    'createSession',
+    'session { repositories { branch } }',
+    { prompt: 'Fix it', repositories: [{ repository: 'acme/site' }] },
+    team.token,
+  );
+  expect(started.session.repositories).toEqual([{ branch: expect.stringMatching(/^bot\/\w{8}$/) }]);
+  const cleared = { branchTemplate: null, isDeletionAllowed: false, isPushOfTagsAllowed: false };
+  expect((await update(cleared)).repository).toEqual({ path: 'acme/Site', branchTemplate: null, ...none });
+});
+
+it.each([
+  ['INVALID_INPUT', { branchTemplate: 'same-for-all' }, 'branchTemplate'],
+  ['INVALID_INPUT', { branchTemplate: 'a..{short id}' }, 'branchTemplate'],
+  ['INVALID_INPUT', { isDeletionAllowed: null }, 'isDeletionAllowed'],
+])('refuses with %s and changes nothing: %o', async (code, input, member) => {
+  const row = () => test.app.services.store.prisma.repository.findFirst({ where: { path: 'acme/Site' } });
+  const before = await row();
+  expect((await update(input)).userErrors[0]).toMatchObject({ code, path: ['input', member] });
+  expect(await row()).toEqual(before);
+});
+
+it('refuses callers without the permission before it looks for the repository', async () => {
+  const document = 'mutation($input: UpdateRepositoryInput!) { updateRepository(input: $input) { repository { id } } }';
+  const { token } = await makeUser(test, { organizationId: team.organizationId, roleId: 'org_admin' });
+  const codes = [];
+  for (const repositoryId of [site, newId()]) {
+    const { errors } = await graphql(test, token, document, { input: { repositoryId, isDeletionAllowed: true } });
+    codes.push(errors?.[0]?.extensions?.code);
+  }
+  expect(codes).toEqual(['FORBIDDEN', 'FORBIDDEN']);
+  const unknown = await graphql(test, test.adminToken, document, { input: { repositoryId: newId() } });
+  expect(unknown.errors?.[0]?.extensions?.code).toBe('NOT_FOUND');
+});
+
+it.each(['of another enterprise', 'that no organization may use'])('changes no repository %s', async (whose) => {
+  const { store } = test.app.services;
+  const isForeign = whose === 'of another enterprise';
+  const foreign = await makeRepository(test, isForeign ? newId() : enterpriseId, isForeign ? undefined : 'gone/site');
+  const document = 'mutation($input: UpdateRepositoryInput!) { updateRepository(input: $input) { repository { id } } }';
+  const input = { repositoryId: foreign, isDeletionAllowed: true };
+  const { errors } = await graphql(test, test.adminToken, document, { input });
+  expect(errors?.[0]?.extensions?.code).toBe('NOT_FOUND');
+  expect(
+    await store.prisma.repository.findUnique({ where: { id: parseId('repository', foreign) ?? '' } }),
+  ).toMatchObject({ settings: {} });
+});

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newId } from '../../src/domain/ids.ts';
+import { graphql, startApp } from '../support/app.ts';
 import { giteaToken, startGitea } from '../support/forges/gitea.ts';
 import { runMutation } from '../support/people.ts';
 import { makeOrganization } from '../support/sessions.ts';
@@ -51,6 +52,82 @@ it('lists connections, and the repositories that the forge shows', async () => {
   expect((await get(`${connections}/${newId()}/repositories`)).status).toBe(404);
   expect((await get(`${repositories}?first=101`)).status).toBe(422);
   expect((await get(`${repositories}?after=x`)).status).toBe(422);
+});
+
+it('lists what the forge shows in GraphQL, asks it once a minute, and says why it does not answer', async () => {
+  const { gitConnectionId } = (await connect()).gitConnection;
+  const document = `query($id: ID!, $search: String, $first: Int, $after: String) { gitConnection(id: $id) {
+    name repositories(search: $search, first: $first, after: $after) {
+      nodes { path name description language defaultBranch webUrl isPrivate isArchived isPushAllowed updatedAt } endCursor hasNextPage } } }`;
+  const read = (variables: object) => graphql(test, test.adminToken, document, { id: gitConnectionId, ...variables });
+  const { data } = await read({ search: 'SITE' });
+  expect(data.gitConnection.repositories).toEqual({
+    nodes: [
+      {
+        ...{ path: 'acme/site', name: 'site', description: 'The site', language: null, defaultBranch: 'main' },
+        ...{ webUrl: 'https://gitea.test/acme/site', isPrivate: true, isArchived: false, isPushAllowed: true },
+        updatedAt: '2026-11-01T10:00:00.000Z',
+      },
+    ],
+    ...{ endCursor: null, hasNextPage: false },
+  });
+  const count = gitea.requests.length;
+  await read({ search: 'SITE' });
+  expect(gitea.requests).toHaveLength(count);
+  for (const [variables, code] of [
+    [{ first: 0 }, 'INVALID_INPUT'],
+    [{ first: 101 }, 'INVALID_INPUT'],
+    [{ after: 'x' }, 'BAD_CURSOR'],
+  ] as const) {
+    const { errors } = await read(variables);
+    expect({ variables, code: errors?.[0]?.extensions?.code }).toEqual({ variables, code });
+  }
+  gitea.intercept(() => ({ status: 500, body: { message: 'c4n4ry-of-the-forge' } }));
+  const failed = await read({ search: 'other' });
+  gitea.intercept(() => null);
+  expect(failed.data.gitConnection).toMatchObject({ repositories: null });
+  expect(failed.errors?.[0]?.extensions?.code).toBe('INVALID_STATE');
+  expect(JSON.stringify(failed)).not.toMatch(/c4n4ry/);
+});
+
+it('limits the requests to forges that one principal causes', async () => {
+  const limited = await startApp({ isHttpForgeAllowed: true, rateLimitProvider: 2 });
+  try {
+    const access = { providerType: 'GITEA_TOKEN', name: newId(), host: gitea.url, token: giteaToken };
+    const made = await runMutation(limited, 'createGitConnection', 'gitConnection { id }', access);
+    const document =
+      'query($id: ID!, $search: String) { gitConnection(id: $id) { repositories(search: $search) { hasNextPage } } }';
+    const codes = [];
+    for (const search of ['a', 'b', 'c']) {
+      const { errors } = await graphql(limited, limited.adminToken, document, { id: made.gitConnection.id, search });
+      codes.push(errors?.[0]?.extensions?.code ?? null);
+    }
+    expect(codes).toEqual([null, null, 'RATE_LIMITED']);
+  } finally {
+    await limited.close();
+  }
+});
+
+it('writes one audit entry for each permission of a bulk, in one statement', async () => {
+  const { store } = test.app.services;
+  const list = Array.from({ length: 50 }, (_, n) => ({
+    ...{ git_connection_id: connection.gitConnectionId, repo_path: `bulk/r${n}` },
+  }));
+  const made = await call(test, test.adminToken, 'POST', permissions(), { permissions: list });
+  const gone = await call(test, test.adminToken, 'DELETE', permissions());
+  expect(gone.body).toHaveLength(50);
+  const ids = made.body.map((each: any) => each.git_permission_id.replace('git-permission-', '')).sort();
+  for (const action of ['create_git_permission', 'delete_git_permission']) {
+    const entries = await store.prisma.auditEntry.findMany({ where: { action, targetId: { in: ids } } });
+    expect(entries.map(({ targetId }) => targetId).sort()).toEqual(ids);
+    expect(entries.map(({ data }) => (data as any).path).sort()).toEqual(list.map((each) => each.repo_path).sort());
+    // The number of the statement in its transaction.
+    const [{ count } = { count: null }] = await store.query<{ count: number }>(
+      'select count(distinct cmin::text)::int as count from audit_entry where action = $1 and target_id = any($2::text[])',
+      [action, ids],
+    );
+    expect(count).toBe(1);
+  }
 });
 
 it('creates, lists, changes, replaces and clears permissions', async () => {

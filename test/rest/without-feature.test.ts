@@ -34,7 +34,6 @@ const pages = [
   [`${enterprise}/hypervisors`, 'ViewAccountMetrics'],
   ['/v3beta1/enterprise/guardrail-violations', 'ManageEnterpriseSettings'],
   ['/v3beta1/enterprise/organizations/{org_id}/guardrail-violations', 'ManageEnterpriseSettings'],
-  [`${beta}/repositories`, 'ViewOrgSessions'],
   [`${beta}/repositories/indexing`, 'ViewOrgSessions'],
 ] as const;
 

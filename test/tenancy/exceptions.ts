@@ -43,12 +43,14 @@ const withForge = [
 export const isWithoutFeature = (name: string): boolean =>
   [...withoutFeature, ...withForge].some((route) => route.test(name));
 
-/** Lists of missing features. */
+/** Lists of missing features, and those that only a forge fills: no forge is there. */
 const alwaysEmpty = [
+  /\/connections\/\{connection_id\}\/repositories$/,
+  /^GitConnection\.repositories$/,
   /\/idp-(?:groups|users)$/,
   /\/hypervisors$/,
   /\/guardrail-violations$/,
-  /\/repositories(?:\/indexing)?$/,
+  /\/repositories\/indexing$/,
 ];
 
 /** Returns true for a list that is always empty. */

@@ -138,6 +138,8 @@ const texts: Readonly<Record<string, readonly [table: string, column: string]>> 
   emails: ['user_account', 'email'],
   name: ['organization', 'name'],
   path: ['knowledge_folder', 'name'],
+  onlyrepopaths: ['repository', 'path'],
+  excluderepopaths: ['repository', 'path'],
 };
 
 const textRule = (name: string) => texts[name.replaceAll('_', '').toLowerCase()];

@@ -1,10 +1,12 @@
 import {
   type GraphQLField,
   type GraphQLInputType,
+  type GraphQLNamedType,
   getNamedType,
   getNullableType,
   isInputObjectType,
   isListType,
+  isObjectType,
 } from 'graphql';
 import { pageLimits } from './loaders.ts';
 
@@ -57,9 +59,9 @@ export function costRuleOf(field: Field): CostRule {
   return rule;
 }
 
-function makeRule({ args, extensions }: Field): CostRule {
+function makeRule({ args, extensions, type }: Field): CostRule {
   const { items, weight = 1 } = extensions;
-  const list = pageRule(args) ?? idsRule(args) ?? bulkRule(args);
+  const list = pageRule(args, getNamedType(type)) ?? idsRule(args) ?? bulkRule(args);
   if (typeof items !== 'string') return { items: typeof items === 'number' ? items : 0, list };
   const { defaultValue } = args.find(({ name }) => name === items) ?? {};
   const { max } = pageLimits;
@@ -79,14 +81,16 @@ function makeRule({ args, extensions }: Field): CostRule {
 
 type Arguments = Field['args'];
 
-function pageRule(args: Arguments): ListRule | null {
-  if (!args.some(({ name }) => name === 'first')) return null;
+function pageRule(args: Arguments, page: GraphQLNamedType): ListRule | null {
+  const slicingArguments = ['first', 'last'].filter((each) => args.some(({ name }) => name === each));
+  if (!slicingArguments.includes('first')) return null;
   const { max, default: assumedSize } = pageLimits;
+  const fields = isObjectType(page) ? page.getFields() : {};
   return {
-    slicingArguments: ['first', 'last'],
+    slicingArguments,
     assumedSize,
     maximumSize: max,
-    sizedFields: ['edges', 'nodes'],
+    sizedFields: ['edges', 'nodes'].filter((name) => name in fields),
     itemCost: 1,
     isOfActs: false,
   };

@@ -39,6 +39,7 @@ import { serveMessages } from './v3/messages.ts';
 import { serveMetrics } from './v3/metrics.ts';
 import { serveOrganizations } from './v3/organizations.ts';
 import { servePlaybooks } from './v3/playbooks.ts';
+import { serveRepositories } from './v3/repositories.ts';
 import { serveRoles } from './v3/roles.ts';
 import { serveSchedules } from './v3/schedules.ts';
 import { serveSecrets } from './v3/secrets.ts';
@@ -145,6 +146,7 @@ function openV3(services: Services, watches: Watches, streams: EventStreams): Ve
   serveMetrics(api);
   serveGitConnections(api);
   serveGitPermissions(api);
+  serveRepositories(api);
   serveWithoutFeature(api);
   return api;
 }

@@ -4,7 +4,7 @@ import { ownerOf } from '../../auth/viewer.ts';
 import { notFound, refuse } from '../../common/errors.ts';
 import { isRepositoryPath } from '../../forges/support/paths.ts';
 import type { Transaction } from '../../store/store.ts';
-import { audit } from '../audit/record-audit.ts';
+import { auditAll } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { lockScope } from '../identity/organizations/scope.ts';
@@ -87,7 +87,7 @@ export async function createGitPermissions(
     if (isReplacing) await deleteAll(context, tx, organizationId);
     await requireNew(tx, organizationId, records, pathOf);
     if (records.length > 0) await tx.prisma.gitPermission.createMany({ data: records });
-    for (const record of records) await auditPermission(context, tx, 'create_git_permission', record);
+    await auditPermissions(context, tx, 'create_git_permission', records);
     return records;
   });
 }
@@ -104,7 +104,7 @@ export async function updateGitPermission(
   return context.store.transact(async (tx) => {
     const { count } = await tx.prisma.gitPermission.updateMany({ where: { id: seen.id }, data: { isReadOnly } });
     const after = { ...seen, isReadOnly };
-    if (count > 0) await auditPermission(context, tx, 'update_git_permission', after);
+    if (count > 0) await auditPermissions(context, tx, 'update_git_permission', [after]);
     return after;
   });
 }
@@ -118,7 +118,7 @@ export async function deleteGitPermission(
   const seen = await useGitPermission(context, id, organization);
   await context.store.transact(async (tx) => {
     const { count } = await tx.prisma.gitPermission.deleteMany({ where: { id: seen.id } });
-    if (count > 0) await auditPermission(context, tx, 'delete_git_permission', seen);
+    if (count > 0) await auditPermissions(context, tx, 'delete_git_permission', [seen]);
   });
   return seen;
 }
@@ -222,16 +222,20 @@ async function deleteAll(context: Context, tx: Transaction, organizationId: stri
     `delete from git_permission p where p.organization_id = $1 returning ${gitPermissionColumns}`,
     [organizationId],
   );
-  for (const each of deleted) await auditPermission(context, tx, 'delete_git_permission', each);
+  await auditPermissions(context, tx, 'delete_git_permission', deleted);
   return deleted;
 }
 
-async function auditPermission(
+// Writes one entry for each permission, in one statement. All are of one organization.
+async function auditPermissions(
   context: Context,
   tx: Transaction,
   action: 'create_git_permission' | 'update_git_permission' | 'delete_git_permission',
-  { id: targetId, organizationId, repoPath, groupPrefix, prefixPath, isReadOnly }: GitPermissionRecord,
+  permissions: readonly GitPermissionRecord[],
 ): Promise<void> {
-  const path = repoPath ?? groupPrefix ?? prefixPath;
-  await audit(context, tx, action, { organizationId, targetId, data: { path, isReadOnly } });
+  const targets = permissions.map(({ id, repoPath, groupPrefix, prefixPath, isReadOnly }) => ({
+    targetId: id,
+    data: { path: repoPath ?? groupPrefix ?? prefixPath, isReadOnly },
+  }));
+  await auditAll(context, tx, action, permissions[0]?.organizationId ?? null, targets);
 }

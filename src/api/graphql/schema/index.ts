@@ -15,6 +15,7 @@ import './consumption.ts';
 import './created-edges.ts';
 import './event-relations.ts';
 import './events.ts';
+import './forge-repositories.ts';
 import './ip-access-list.ts';
 import './legacy-calls.ts';
 import './lookups-by-key.ts';

@@ -16,15 +16,13 @@ import {
 import { type GitPermissionRecord, listGitPermissions } from '../../../domain/git-connections/git-permissions.ts';
 import { prefixedId } from '../../../domain/ids.ts';
 import { type ForgeRepository, forgeKinds } from '../../../forges/interface/forge.ts';
-import { integerParam, textParam } from '../query.ts';
+import { textParam } from '../query.ts';
 import type { VersionApi } from '../version-api.ts';
 import { page, pageOf, pageQuery, presentPage, time, timeSchema } from './dialect.ts';
+import { repositoryFields, repositoryPage } from './repositories.ts';
 
 const connections = '/v3/enterprise/git-providers/connections';
 const permissions = '/v3/enterprise/organizations/{org_id}/git-providers/permissions';
-
-/** The page sizes of a list that the forge reads. */
-const forgePage = { max: 100, default: 100 } as const;
 
 const connectionResponse = z
   .object({
@@ -36,18 +34,7 @@ const connectionResponse = z
   })
   .openapi('GitConnectionResponse');
 
-const repositoryResponse = z
-  .object({
-    git_connection_id: z.string(),
-    git_connection_host: z.string(),
-    provider_repository_id: z.string(),
-    repo_name: z.string(),
-    repo_path: z.string(),
-    repo_description: z.string().nullable(),
-    repo_language: z.string().nullable(),
-    last_updated_at: timeSchema.nullable(),
-  })
-  .openapi('GitConnectionRepositoryResponse');
+const repositoryResponse = z.object(repositoryFields).openapi('GitConnectionRepositoryResponse');
 
 const permissionCreateRequest = z
   .object({
@@ -145,12 +132,7 @@ export function serveGitConnections(api: VersionApi): void {
       summary: 'List the repositories that the forge shows to a git connection',
       query: z.object({
         ...pageQuery,
-        first: integerParam('first', {
-          description: 'Items in this page.',
-          minimum: 1,
-          maximum: forgePage.max,
-          default: forgePage.default,
-        }),
+        first: repositoryPage.first,
         filter_name: textParam('filter_name', { description: 'Only repositories with this text in their name.' }),
       }),
       answer: pageOf(repositoryResponse),
@@ -160,7 +142,7 @@ export function serveGitConnections(api: VersionApi): void {
       requireSeesConnections(context.viewer);
       const connection = await getGitConnection(context, param('connection_id'));
       const { first, after, filter_name: search } = query;
-      const found = await listForgeRepositories(context, connection, { first, after, search }, forgePage);
+      const found = await listForgeRepositories(context, connection, { first, after, search }, repositoryPage.limits);
       return {
         items: found.repositories.map((repository) => presentRepository(connection, repository)),
         end_cursor: found.endCursor,

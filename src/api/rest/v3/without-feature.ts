@@ -125,12 +125,6 @@ const rows: readonly Row[] = [
     answers: { get: 'page' },
   },
   {
-    path: '/v3beta1/organizations/{org_id}/repositories',
-    feature: repositories,
-    needs: permissionFor.viewSession,
-    answers: { get: 'page' },
-  },
-  {
     path: '/v3beta1/organizations/{org_id}/repositories/indexing',
     feature: repositories,
     needs: permissionFor.viewSession,

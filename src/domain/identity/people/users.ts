@@ -4,7 +4,7 @@ import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
 import { notFound, refuse } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
-import { audit } from '../../audit/record-audit.ts';
+import { audit, auditAll } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
 import { type CreateOptions, findReplay } from '../../idempotency.ts';
 import { newId } from '../../ids.ts';
@@ -133,8 +133,8 @@ async function invite(
     emails.map((email) => ({ id: newId(), email, name: null })),
   );
   await insertRoles(context, tx, created, { organizationId: null, roleId: role.id });
-  const target = { organizationId: null, data: { role: role.id } };
-  for (const { id } of created) await audit(context, tx, 'add_members_to_enterprise', { ...target, targetId: id });
+  const targets = created.map(({ id }) => ({ targetId: id, data: { role: role.id } }));
+  await auditAll(context, tx, 'add_members_to_enterprise', null, targets);
 }
 
 /** Returns the created users. An email of a live user is skipped, whatever its case. */

@@ -24,13 +24,17 @@ export type RepositoryRecord = Pick<Row<'Repository'>, (typeof repositoryFields)
 /** The columns of a {@link RepositoryRecord} of a `repository` aliased `r`. */
 export const repositoryColumns = selectFields('Repository', 'r', repositoryFields);
 
-/** SQL condition: the organization of this alias may use the repository aliased `r`, through any connection. */
-const isUsableBy = (organization: string): string => `exists (
-  select 1 from git_connection con
+/** SQL query of the connection through which the organization of this alias may use the repository aliased `r`. */
+export const connectionFor = (organization: string): string => `
+  select con.id from git_connection con
    where con.enterprise_id = r.enterprise_id and con.host_key = r.host and con.deleted_at is null
      and (${needsNoPermission(organization, 'con')} or exists (
        select 1 from git_permission p where p.organization_id = ${organization}.id and p.git_connection_id = con.id
-          and ${coversPath('p', 'r.path_key')})))`;
+          and ${coversPath('p', 'r.path_key')}))
+   order by con.id <> coalesce(r.git_connection_id, ''), con.created_at, con.id limit 1`;
+
+/** SQL condition: the organization of this alias may use the repository aliased `r`, through any connection. */
+const isUsableBy = (organization: string): string => `exists (${connectionFor(organization)})`;
 
 /**
  * Returns the repositories of these unprefixed ids that some organization of the viewer may use, in the ids' order; null for

@@ -1,8 +1,11 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { newId, parseId } from '../../src/domain/ids.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
+import { giteaToken, startGitea } from '../support/forges/gitea.ts';
+import { runMutation } from '../support/people.ts';
+import { createSession } from '../support/sessions.ts';
 import { seedSession } from '../support/usage.ts';
 
 const url = 'https://github.com/acme/site/pull/12';
@@ -11,7 +14,7 @@ describe.skipIf(missing !== null)('the pull requests of a session in the console
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {
-    test = await startApp({ roles: ['api'] });
+    test = await startApp({ roles: ['api'], isHttpForgeAllowed: true });
     browser = await openBrowser();
   });
   afterAll(async () => {
@@ -54,6 +57,51 @@ describe.skipIf(missing !== null)('the pull requests of a session in the console
     await page.getByRole('button', { name: 'Details' }).click();
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
     await window.picture('session-pull-requests');
+    expect(window.consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('are opened by a button, with the reason in the dialog if that is refused', async () => {
+    const gitea = await startGitea();
+    onTestFinished(() => gitea.close());
+    const access = { providerType: 'GITEA_TOKEN', name: 'Forge', host: gitea.url, token: giteaToken };
+    const selection = 'gitConnection { gitConnectionId }';
+    const { gitConnection } = await runMutation(test, 'createGitConnection', selection, access);
+    const organizationId = parseId('organization', test.organizationId) ?? '';
+    const sessionId = await createSession(test, { prompt: 'Fix the login' });
+    const id = parseId('session', sessionId) ?? '';
+    const { store } = test.app.services;
+    const { enterpriseId } = await store.prisma.organization.findUniqueOrThrow({ where: { id: organizationId } });
+    const [repositoryId, at] = [newId(), new Date()];
+    const times = { createdAt: at, updatedAt: at };
+    const gitConnectionId = parseId('gitConnection', gitConnection.gitConnectionId) ?? '';
+    const where = { host: new URL(gitea.url).host, path: 'acme/site', gitConnectionId };
+    await store.prisma.repository.create({
+      data: { id: repositoryId, enterpriseId, pathKey: 'acme/site', ...where, ...times },
+    });
+    await store.prisma.sessionRepository.create({
+      data: {
+        ...{ sessionId: id, position: 0, repositoryId, baseRef: 'main', branch: 'switchyard/fix', directory: '.' },
+        ...{ isReadOnly: false, state: 'READY', ...where, ...times },
+      },
+    });
+    const window = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${sessionId}` });
+    const { page } = window;
+    await page.getByRole('button', { name: 'Open pull request' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Title').fill('Fix the login');
+    await dialog.getByLabel('Base').fill('switchyard/fix');
+    await dialog.getByRole('button', { name: 'Open', exact: true }).click();
+    await dialog.getByRole('alert').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await window.pictures('open-pull-request');
+    await dialog.getByLabel('Base').fill('main');
+    await dialog.getByRole('button', { name: 'Open', exact: true }).click();
+    await page.getByText('The pull request is open.', { exact: true }).waitFor();
+    const details = page.getByRole('complementary', { name: 'Details' });
+    await details.getByText('Fix the login', { exact: true }).waitFor();
+    await details.getByText('open', { exact: true }).waitFor();
+    expect(gitea.pulls).toMatchObject([{ title: 'Fix the login', head: 'switchyard/fix', base: 'main' }]);
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();
   });

@@ -7,6 +7,8 @@ import type {
 import { Icon } from '../ui/icons.tsx';
 import { safeAddress } from '../ui/safe-address.ts';
 import { visible } from '../ui/visible.ts';
+import { OpenPullRequest } from './open-pull-request.tsx';
+import { plainTitle } from './plain-title.ts';
 import { PullRequestBadge } from './pull-request-badge.tsx';
 import { pullRequestName } from './pull-request-name.ts';
 import { checkStateOf, checksOf, mergeabilityOf, reviewsOf } from './pull-request-text.ts';
@@ -15,9 +17,21 @@ type PullRequest = pullRequests_session$data['pullRequests'][number];
 
 /** The pull requests of a session, each with its state, checks and reviews as far as the service has read them. */
 export function PullRequests({ session }: { readonly session: pullRequests_session$key }) {
-  const { pullRequests } = useFragment(
+  const { sessionId, title, repositories, viewerCanManage, pullRequests } = useFragment(
     graphql`
-      fragment pullRequests_session on Session {
+      fragment pullRequests_session on Session @throwOnFieldError {
+        sessionId
+        title
+        viewerCanManage {
+          isAllowed
+        }
+        repositories {
+          host
+          path
+          branch
+          state
+          isReadOnly
+        }
         pullRequests {
           url
           state
@@ -43,17 +57,20 @@ export function PullRequests({ session }: { readonly session: pullRequests_sessi
     `,
     session,
   );
-  if (pullRequests.length === 0) return null;
+  const pushable = repositories.filter(({ state, isReadOnly }) => state === 'READY' && !isReadOnly);
+  const mayOpen = viewerCanManage.isAllowed && pushable.length > 0;
+  if (pullRequests.length === 0 && !mayOpen) return null;
   return (
     <section>
       <h2>Pull requests</h2>
-      <ul className="pull-requests">
+      <ul className="pull-requests" hidden={pullRequests.length === 0}>
         {pullRequests.map((each) => (
           <li key={each.url}>
             <Card pullRequest={each} />
           </li>
         ))}
       </ul>
+      {mayOpen && <OpenPullRequest sessionId={sessionId} title={plainTitle(title)} repositories={pushable} />}
     </section>
   );
 }

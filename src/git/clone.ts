@@ -92,6 +92,24 @@ export async function readSubjects(
   return stdout.split('\n').filter((line) => line !== '');
 }
 
+/** Asks the forge for the object id of a ref; null: the ref does not exist. Rejects with RepositoryError. */
+export async function readRemoteRef(
+  mirrors: Mirrors,
+  { repository, openRemote, ref, signal }: RemoteRefRequest,
+): Promise<string | null> {
+  const mirror = await mirrors.open(repository);
+  const remote = await openRemote();
+  try {
+    const { stdout } = await mirror.git(['ls-remote', remote.url, ref], { signal, remote });
+    return readRemoteRefs(stdout).ids.get(ref) ?? null;
+  } finally {
+    await remote.close();
+  }
+}
+
+/** A ref of a repository at its forge, by its full name. */
+export type RemoteRefRequest = Pick<SubjectsRequest, 'repository' | 'openRemote' | 'ref' | 'signal'>;
+
 /** The commits of a push. */
 export interface SubjectsRequest {
   readonly repository: MirrorKey;

@@ -250,6 +250,52 @@ it('passes on no push after the connection was deleted', async () => {
   expect(await forge.git('acme/site', 'branch', '--list', branch)).toBe('');
 });
 
+it('settles pushes whose answers were lost, and records accepted pushes in the audit log', async () => {
+  const forge = await startGitForge();
+  await forge.addRepository('acme/site');
+  const ada = await makeUser(test, { name: 'Ada Lovelace' });
+  // The first run fails, so that the next message starts another.
+  const { id, send, entries } = await start('none', 'ls', [{ forge, path: 'acme/site', ref: 'next' }], ada.token);
+  await forge.git('acme/site', 'branch', 'next', 'main');
+  await forge.git('acme/site', 'branch', branch, 'main');
+  const main = await forge.git('acme/site', 'rev-parse', 'main');
+  const other = 'f'.repeat(40);
+  const ref = `refs/heads/${branch}`;
+  const pending = {
+    [`${ref} null ${main}`]: { ref, old: null, new: main },
+    [`${ref} ${main} ${other}`]: { ref, old: main, new: other },
+  };
+  // As a worker leaves it that is killed during both pushes: the forge has the first, but not the second.
+  const { store } = test.app.services;
+  const plant = 'update session_repository set pending_pushes = $2::jsonb where session_id = $1 returning position';
+  await store.execute(plant, [id, JSON.stringify(pending)]);
+  await send('git commit -q --allow-empty -m One; git push -q; git push -q origin HEAD:main || true');
+  const pushes = async () => (await entries()).filter(({ kind }) => kind === 'PUSH').map(({ data }) => data);
+  await expect.poll(async () => (await pushes()).length).toBe(4);
+  const head = await forge.git('acme/site', 'rev-parse', branch);
+  expect(await pushes()).toMatchObject([
+    { branch, old: null, new: main, refusal: null },
+    { branch, old: main, new: other, subjects: [], refusal: expect.stringContaining('The forge does not have it.') },
+    { branch, old: main, new: head, subjects: ['One'], refusal: null },
+    { branch: 'main', refusal: expect.stringContaining('this session may push to its own branches only') },
+  ]);
+  const audited = await store.query(
+    `select u.email, e.api_key_id as key, e.address, e.data, e.target_id = r.repository_id as "isRepository"
+       from audit_entry e join session_repository r on r.session_id = e.session_id
+       left join user_account u on u.id = e.user_id
+      where e.session_id = $1 and e.action = 'push_commits' order by e.created_at, e.id`,
+    [id],
+  );
+  const repository = `${forge.host}/acme/site`;
+  const entry = { email: ada.email, key: null, address: null, isRepository: true };
+  expect(audited).toEqual([
+    { ...entry, data: { repository, branch, old: null, new: main } },
+    { ...entry, data: { repository, branch, old: main, new: head } },
+  ]);
+  const left = await store.query('select pending_pushes as pushes from session_repository where session_id = $1', [id]);
+  expect(left).toEqual([{ pushes: {} }]);
+});
+
 it('leaves no credential in the files of the worker', () => {
   const found: string[] = [];
   const search = (directory: string) => {

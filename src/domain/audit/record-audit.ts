@@ -117,6 +117,10 @@ export const auditActions = {
     target: 'repository',
     meaning: 'The branch template or the push settings of a repository were changed. The data has the new values.',
   },
+  'push_commits': {
+    target: 'repository',
+    meaning: 'A forge accepted a push of a session. The data names the repository, the branch and both commits.',
+  },
   'create_knowledge': { target: 'note', meaning: 'A knowledge note was created.' },
   'edit_knowledge': {
     target: 'note',

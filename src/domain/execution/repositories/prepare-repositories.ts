@@ -1,6 +1,6 @@
 import { type GatewayHost, gitEnvironment } from '../../../agents/git-gateway/git-environment.ts';
 import { type GitGateway, openGitGateway } from '../../../agents/git-gateway/git-gateway.ts';
-import type { GitCredential, PushReport, RepositoryAccess } from '../../../agents/git-gateway/repositories.ts';
+import type { GitCredential, RepositoryAccess } from '../../../agents/git-gateway/repositories.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import { within } from '../../../common/within.ts';
 import type { GitRemote } from '../../../git/mirrors.ts';
@@ -14,7 +14,8 @@ import { RepositoryFailure } from '../runs/failures.ts';
 import { cleanName } from '../runs/git-identity.ts';
 import { createMask } from '../runs/masking.ts';
 import { addressRulesOf, createAccess, nameOf, type RunRepository } from './gateway-access.ts';
-import { appendRepositoryEntry, createProgressPace, loggedRefs, pushEntry, stepEntry } from './repository-log.ts';
+import { createPushLog } from './push-log.ts';
+import { appendRepositoryEntry, createProgressPace, stepEntry } from './repository-log.ts';
 import { readSessionRepositories, recordRepositoryState, type SessionRepositoryRow } from './session-repositories.ts';
 
 /** The repositories of a run, with the way of its agent's git to their forges. */
@@ -37,9 +38,6 @@ export interface PrepareOptions {
 
 /** The silence after which a forge counts as unavailable. */
 const forgeSilenceMs = 30_000;
-
-/** The time that the subjects of a push may take: the entry is written without them then. */
-const subjectsMs = 20_000;
 
 /**
  * Clones the session's repositories that are not in its workspace, and opens the git gateway of its agent. Null: it has
@@ -68,7 +66,8 @@ export async function prepareRepositories(
   );
   for (const each of found) await cloneOne(context, run, { ...options, enterpriseId, each, openRemote: forClones });
   const committer = await readingCommitter;
-  const pushes = createPushLog(context, run, { ...options, enterpriseId, openRemote: forClones });
+  const pushes = createPushLog(context, run, { sandbox: options.sandbox, enterpriseId, openRemote: forClones });
+  for (const { row, cloneUrl } of found) await pushes.settlePending(row, cloneUrl);
   const { address, listening } = await options.sandbox.reach<GitGateway>({
     protocol: 'http',
     name: 'git',
@@ -76,6 +75,7 @@ export async function prepareRepositories(
       openGitGateway({
         ...access,
         socketPath,
+        beforePush: pushes.begin,
         onPush: pushes.take,
         addresses: addressRulesOf(found),
         maskOf: createMask,
@@ -206,44 +206,4 @@ async function fail(context: Context, run: ClaimedRun, row: SessionRepositoryRow
   await recordRepositoryState(context, key, { state: 'FAILED', message: reason });
   await appendRepositoryEntry(context, run, stepEntry(row, 'FAILED', { text: reason }));
   throw new RepositoryFailure(message);
-}
-
-interface PushLogOptions extends PrepareOptions {
-  readonly enterpriseId: string;
-  readonly openRemote: OpenRemote;
-}
-
-// Entries of one run are in the order of its pushes.
-function createPushLog(context: Context, run: ClaimedRun, options: PushLogOptions) {
-  let written: Promise<void> = Promise.resolve();
-  const write = async (report: PushReport) => {
-    for (const ref of loggedRefs(report.refs)) {
-      const subjects = ref.outcome === 'accepted' ? await readSubjects(report, ref).catch(() => []) : [];
-      await appendRepositoryEntry(context, run, pushEntry(report, ref, subjects));
-    }
-  };
-  const readSubjects = async ({ repository }: PushReport, { ref, oldId, newId }: PushReport['refs'][number]) => {
-    if (newId === null) return [];
-    const { host, path } = repository;
-    const found = await options.sandbox.readSubjects?.({
-      repository: { ownerId: options.enterpriseId, host, path },
-      openRemote: () => options.openRemote(repository),
-      from: oldId,
-      to: newId,
-      ref,
-      signal: AbortSignal.timeout(subjectsMs),
-    });
-    return found ?? [];
-  };
-  return {
-    take(report: PushReport): void {
-      written = written
-        .then(() => write(report))
-        .catch((error: unknown) => {
-          if (error instanceof FencedError) return;
-          context.log.error({ err: error, sessionId: run.sessionId }, 'A push could not be written to the log.');
-        });
-    },
-    settled: () => written,
-  };
 }

@@ -13,6 +13,15 @@ export interface SessionRepositoryRow {
   readonly directory: string;
   readonly isReadOnly: boolean;
   readonly state: 'PENDING' | 'CLONING' | 'READY' | 'FAILED';
+  /** Pushes that an earlier run sent to the forge, and whose outcomes are not in the log. */
+  readonly pendingPushes: Readonly<Record<string, PendingPush>>;
+}
+
+/** A ref of a push that the forge may have taken. Object ids; null: the ref did not exist, or is to be deleted. */
+export interface PendingPush {
+  readonly ref: string;
+  readonly old: string | null;
+  readonly new: string | null;
 }
 
 /** The repositories of a session, in order, with the tenant that its mirrors belong to. */
@@ -26,7 +35,7 @@ export async function readSessionRepositories(context: Context, sessionId: strin
   const rows = await context.store.query<SessionRepositoryRow & { enterpriseId: string }>(
     `select o.enterprise_id as "enterpriseId", r.position, r.repository_id as "repositoryId", r.host, r.path,
             r.requested_ref as "requestedRef", r.base_commit as "baseCommit", r.branch, r.pull_request_number as "pullRequestNumber", r.directory,
-            r.is_read_only as "isReadOnly", r.state
+            r.is_read_only as "isReadOnly", r.state, r.pending_pushes as "pendingPushes"
        from session_repository r join session s on s.id = r.session_id join organization o on o.id = s.organization_id
       where r.session_id = $1 order by r.position`,
     [sessionId],

@@ -44,6 +44,7 @@ export const auditActions = Object.keys({
   INTERRUPT_SESSION: true,
   LOGIN: true,
   OPEN_PULL_REQUEST: true,
+  PUSH_COMMITS: true,
   REDELIVER_WEBHOOK: true,
   REMOVE_MEMBERS_FROM_ORG: true,
   REMOVE_SERVICE_USER_ROLE: true,

@@ -57,7 +57,7 @@ disk('is not ready while the disk of attachments is full, and answers 503 to req
     headers: { authorization: `Bearer ${/apk_user_\w+/.exec(server.output())?.[0]}` },
     body: form,
   });
-  expect(upload.status).toBe(503);
+  expect(upload.status, server.output()).toBe(503);
   expect(upload.headers.get('retry-after')).toBe('30');
   expect(await upload.json()).toMatchObject({
     detail: expect.stringMatching(/^The disk of the file storage is full\./),

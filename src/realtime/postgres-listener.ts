@@ -33,26 +33,35 @@ export interface PostgresListener {
 /** Keeps its own connection that listens to a channel. */
 export function createPostgresListener(options: PostgresListenerOptions): PostgresListener {
   let isStopped = false;
+  let reportStop: (() => void) | undefined;
+  const stopped = new Promise<void>((resolve) => {
+    reportStop = resolve;
+  });
   let failures = 0;
   let client: pg.Client | null = null;
-  let attempt: Promise<void> = Promise.resolve();
   let retry: NodeJS.Timeout | null = null;
+  /** The connections that are being closed. */
+  const closing = new Set<Promise<void>>();
+
+  const end = (last: pg.Client) => {
+    const closed = close(last).finally(() => closing.delete(closed));
+    closing.add(closed);
+  };
 
   const scheduleRetry = () => {
     const waitMs = Math.min(reconnectMs.first * 2 ** failures, reconnectMs.max);
     failures += 1;
-    retry = setTimeout(() => {
-      attempt = connect();
-    }, waitMs).unref();
+    retry = setTimeout(() => void connect(), waitMs).unref();
   };
 
   const connect = async (): Promise<void> => {
+    if (isStopped) return;
     const next = openClient(options);
     client = next;
     const onLost = (error: unknown) => {
       if (client !== next) return;
       client = null;
-      void close(next);
+      end(next);
       if (isStopped) return;
       options.onError(error, 'The connection for notifications ended; it will be opened again.');
       scheduleRetry();
@@ -74,17 +83,16 @@ export function createPostgresListener(options: PostgresListenerOptions): Postgr
   };
 
   return {
-    start() {
-      attempt = connect();
-      return attempt;
-    },
+    // A client that is closed while it connects never settles its attempt.
+    start: () => Promise.race([connect(), stopped]),
     async stop() {
       isStopped = true;
       if (retry) clearTimeout(retry);
       const last = client;
       client = null;
-      if (last) await close(last);
-      await attempt;
+      if (last) end(last);
+      await Promise.all(closing);
+      reportStop?.();
     },
   };
 }

@@ -92,34 +92,56 @@ export async function readSubjects(
   return stdout.split('\n').filter((line) => line !== '');
 }
 
-/** Asks the forge for the object id of a ref; null: the ref does not exist. Rejects with RepositoryError. */
-export async function readRemoteRef(
+/**
+ * Asks the forge for a ref after a push of which no answer came. Fetches the ref if commits follow the pushed one. Rejects
+ * with RepositoryError.
+ */
+export async function readPushedRef(
   mirrors: Mirrors,
-  { repository, openRemote, ref, signal }: RemoteRefRequest,
-): Promise<string | null> {
+  { repository, openRemote, from, to, ref, signal }: PushedRefRequest,
+): Promise<RefAfterPush> {
   const mirror = await mirrors.open(repository);
   const remote = await openRemote();
   try {
     const { stdout } = await mirror.git(['ls-remote', remote.url, ref], { signal, remote });
-    return readRemoteRefs(stdout).ids.get(ref) ?? null;
+    const id = readRemoteRefs(stdout).ids.get(ref) ?? null;
+    if (id === to) return { id, isPushed: true };
+    if (id === null || to === null || id === from || branchOf(ref) === null) return { id, isPushed: false };
+    if (!(await mirror.has(id, signal))) await mirror.fetch(remote, [`+${ref}:${ref}`], { signal });
+    const isFollowed = await mirror.isAncestor(to, id, signal);
+    // A push back to an earlier commit: the branch has this commit with or without the push.
+    const isEarlier =
+      from !== null && (await mirror.isAncestor(to, from, signal)) && (await mirror.isAncestor(from, id, signal));
+    return { id, isPushed: isFollowed && !isEarlier };
   } finally {
     await remote.close();
   }
 }
 
-/** A ref of a repository at its forge, by its full name. */
-export type RemoteRefRequest = Pick<SubjectsRequest, 'repository' | 'openRemote' | 'ref' | 'signal'>;
+/** A ref at the forge after a push. */
+export interface RefAfterPush {
+  /** The object id; null: the ref does not exist. */
+  readonly id: string | null;
+  /** True if the ref is at the pushed object, or at a commit that follows it. */
+  readonly isPushed: boolean;
+}
 
-/** The commits of a push. */
-export interface SubjectsRequest {
+/** A push of one ref. */
+export interface PushedRefRequest {
   readonly repository: MirrorKey;
   openRemote(): Promise<GitRemote>;
-  /** Object ids; null: the branch is new. */
+  /** Object ids; null: the ref is new. */
   readonly from: string | null;
-  readonly to: string;
-  /** The full name of the branch. */
+  /** Null: the ref was deleted. */
+  readonly to: string | null;
+  /** The full name of the ref. */
   readonly ref: string;
   readonly signal: AbortSignal;
+}
+
+/** The commits of a push to a branch. */
+export interface SubjectsRequest extends PushedRefRequest {
+  readonly to: string;
 }
 
 const maxSubjects = 50;

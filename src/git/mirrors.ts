@@ -66,6 +66,8 @@ export interface Mirror {
   git(args: readonly string[], options: MirrorGitOptions): Promise<GitOutcome>;
   /** Returns true if it has the object. */
   has(id: string, signal: AbortSignal): Promise<boolean>;
+  /** Returns true if a commit is another one, or one of its ancestors. False if the mirror lacks one of them. */
+  isAncestor(id: string, of: string, signal: AbortSignal): Promise<boolean>;
   /** Fetches refs from the remote. One fetch at a time runs in a mirror. */
   fetch(remote: GitRemote, refspecs: readonly string[], options: MirrorGitOptions): Promise<void>;
   /** Records that a borrower's clone uses its objects. */
@@ -191,6 +193,11 @@ function mirrorAt(directory: string, path: string, limits: MirrorLimits, lock: L
     git,
     async has(id, signal) {
       const { code } = await runGit(['cat-file', '-e', `${id}^{commit}`], { cwd: directory, path, signal });
+      return code === 0;
+    },
+    async isAncestor(id, of, signal) {
+      const args = ['merge-base', '--is-ancestor', id, of];
+      const { code } = await runGit(args, { cwd: directory, path, signal });
       return code === 0;
     },
     async fetch(remote, refspecs, options) {

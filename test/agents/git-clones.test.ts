@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type CloneRequest, cloneRepository, readSubjects } from '../../src/git/clone.ts';
+import { type CloneRequest, cloneRepository, readPushedRef, readSubjects } from '../../src/git/clone.ts';
 import type { Mirrors } from '../../src/git/mirrors.ts';
 import type { GitProgress } from '../../src/git/progress.ts';
 import { runGit } from '../support/git-agent.ts';
@@ -225,6 +225,43 @@ it('reads the subjects of a push', async () => {
   expect(await readSubjects(mirrors, { ...push, from: null, to })).toEqual(['Add a page']);
   const from = await forge.git('acme/site', 'rev-parse', 'main');
   expect(await readSubjects(mirrors, { ...push, from, to })).toEqual(['Add a page']);
+});
+
+it('finds a push of which no answer came in a branch that has moved on', async () => {
+  const { forge, mirrors } = await start();
+  const ref = `refs/heads/${own}`;
+  const set = (id: string) => forge.git('acme/site', 'update-ref', ref, id);
+  const main = await forge.git('acme/site', 'rev-parse', 'main');
+  const commit = (subject: string, ...parents: string[]) =>
+    forge.git('acme/site', 'commit-tree', `${main}^{tree}`, '-m', subject, ...parents.flatMap((each) => ['-p', each]));
+  const one = await commit('One', main);
+  const other = await commit('Other', main);
+  const two = await commit('Two', one);
+  const merged = await commit('Merge', other, two);
+  const repository = { ownerId: 'enterprise-1', host: forge.host, path: 'acme/site' };
+  const read = (from: string | null, to: string | null, of = ref) => {
+    const remote = { repository, openRemote: () => openRemoteTo(forge, 'acme/site') };
+    return readPushedRef(mirrors, { ...remote, from, to, ref: of, signal: new AbortController().signal });
+  };
+  expect(await read(null, one)).toEqual({ id: null, isPushed: false });
+  expect(await read(one, null)).toEqual({ id: null, isPushed: true });
+  await set(main);
+  expect(await read(main, one)).toEqual({ id: main, isPushed: false });
+  for (const id of [one, two, merged]) {
+    await set(id);
+    expect(await read(main, one)).toEqual({ id, isPushed: true });
+  }
+  await set(other);
+  expect(await read(main, one)).toEqual({ id: other, isPushed: false });
+  expect(await read(main, null)).toEqual({ id: other, isPushed: false });
+  // The branch has the commit of a push back in any case.
+  await set(two);
+  expect(await read(one, main)).toEqual({ id: two, isPushed: false });
+  await set(two);
+  expect(await read(two, one)).toEqual({ id: two, isPushed: false });
+  // A tag does not grow.
+  await forge.git('acme/site', 'update-ref', 'refs/tags/v1', two);
+  expect(await read(null, one, 'refs/tags/v1')).toEqual({ id: two, isPushed: false });
 });
 
 async function cloneHostile(fill: (work: string, git: (...args: string[]) => Promise<string>) => Promise<void>) {

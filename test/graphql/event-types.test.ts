@@ -28,7 +28,7 @@ const readEvents = gql(`query($id: ID!, $kinds: [SessionEventKind!]) {
         ... on NoticeEvent { words: body failure agentOutput tags maxAcuLimit }
         ... on LimitEvent { words: body limit acuLimit acusUsed }
         ... on RepositoryEvent { repository repositoryState percent words: body }
-        ... on PushEvent { repository branch oldCommit newCommit subjects }
+        ... on PushEvent { repository branch oldCommit newCommit pushOutcome subjects }
         ... on PullRequestEvent { pullRequest { url state } }
         ... on StructuredOutputEvent { structuredOutput }
         ... on AttachmentEvent { name attachment { attachmentId } }
@@ -131,6 +131,7 @@ const written: [NewEntry, Record<string, unknown>][] = [
       branch: 'work',
       oldCommit: null,
       newCommit: 'a'.repeat(40),
+      pushOutcome: 'ACCEPTED',
       subjects: ['Fix'],
     },
   ],

@@ -261,21 +261,31 @@ it('settles pushes whose answers were lost, and records accepted pushes in the a
   const main = await forge.git('acme/site', 'rev-parse', 'main');
   const other = 'f'.repeat(40);
   const ref = `refs/heads/${branch}`;
+  const at = (second: number) => `2026-11-28T10:00:0${second}.000Z`;
+  const gone = 'refs/heads/gone';
+  // As a worker leaves it that is killed during these pushes: the forge has the first, but not the second.
   const pending = {
-    [`${ref} null ${main}`]: { ref, old: null, new: main },
-    [`${ref} ${main} ${other}`]: { ref, old: main, new: other },
+    [`${ref} ${main} ${other}`]: { ref, old: main, new: other, at: at(2) },
+    [`${ref} null ${main}`]: { ref, old: null, new: main, at: at(1) },
+    [`${gone} null ${main}`]: { ref: gone, old: null, new: main, at: at(3) },
   };
-  // As a worker leaves it that is killed during both pushes: the forge has the first, but not the second.
   const { store } = test.app.services;
   const plant = 'update session_repository set pending_pushes = $2::jsonb where session_id = $1 returning position';
   await store.execute(plant, [id, JSON.stringify(pending)]);
   await send('git commit -q --allow-empty -m One; git push -q; git push -q origin HEAD:main || true');
   const pushes = async () => (await entries()).filter(({ kind }) => kind === 'PUSH').map(({ data }) => data);
-  await expect.poll(async () => (await pushes()).length).toBe(4);
+  await expect.poll(async () => (await pushes()).length).toBe(5);
   const head = await forge.git('acme/site', 'rev-parse', branch);
   expect(await pushes()).toMatchObject([
-    { branch, old: null, new: main, refusal: null },
-    { branch, old: main, new: other, subjects: [], refusal: expect.stringContaining('The forge does not have it.') },
+    { branch, old: null, new: main, outcome: 'ACCEPTED', refusal: null },
+    {
+      ...{ branch, old: main, new: other, subjects: [], outcome: 'REFUSED' },
+      refusal: expect.stringContaining('The forge does not have it.'),
+    },
+    {
+      ...{ branch: 'gone', old: null, new: main, subjects: [], outcome: 'UNKNOWN' },
+      refusal: expect.stringContaining('The forge has no such ref now.'),
+    },
     { branch, old: main, new: head, subjects: ['One'], refusal: null },
     { branch: 'main', refusal: expect.stringContaining('this session may push to its own branches only') },
   ]);
@@ -293,6 +303,51 @@ it('settles pushes whose answers were lost, and records accepted pushes in the a
     { ...entry, data: { repository, branch, old: main, new: head } },
   ]);
   const left = await store.query('select pending_pushes as pushes from session_repository where session_id = $1', [id]);
+  expect(left).toEqual([{ pushes: {} }]);
+});
+
+it('accepts pushes whose answers were lost and that later pushes followed', async () => {
+  const forge = await startGitForge();
+  await forge.addRepository('acme/site');
+  const { id, send, entries } = await start('none', 'ls', [{ forge, path: 'acme/site', ref: 'next' }]);
+  const main = await forge.git('acme/site', 'rev-parse', 'main');
+  const commit = (subject: string, parent: string) =>
+    forge.git('acme/site', 'commit-tree', `${parent}^{tree}`, '-p', parent, '-m', subject);
+  const first = await commit('First', main);
+  const second = await commit('Second', first);
+  const amended = await commit('Amended', first);
+  const later = await commit('Later', amended);
+  const unrelated = await commit('Unrelated', main);
+  await forge.git('acme/site', 'branch', 'next', 'main');
+  await forge.git('acme/site', 'branch', branch, later);
+  const ref = `refs/heads/${branch}`;
+  const planted = [
+    { ref, old: null, new: first },
+    { ref, old: first, new: second },
+    { ref, old: second, new: amended },
+    { ref, old: amended, new: unrelated },
+  ];
+  const pending = Object.fromEntries(
+    planted.map((push, n) => [`${ref} ${push.old} ${push.new}`, { ...push, at: new Date(n).toISOString() }] as const),
+  );
+  const plant = 'update session_repository set pending_pushes = $2::jsonb where session_id = $1 returning position';
+  await test.app.services.store.execute(plant, [id, JSON.stringify(pending)]);
+  await send('ls');
+  const pushes = (await entries()).filter(({ kind }) => kind === 'PUSH').map(({ data }) => data);
+  // The second is in no branch any longer, but the third could only be pushed after it.
+  expect(pushes).toMatchObject([
+    { old: null, new: first, outcome: 'ACCEPTED', subjects: ['First'], refusal: null },
+    { old: first, new: second, outcome: 'ACCEPTED', refusal: null },
+    { old: second, new: amended, outcome: 'ACCEPTED', subjects: ['Amended', 'First'], refusal: null },
+    {
+      ...{ old: amended, new: unrelated, outcome: 'UNKNOWN', subjects: [] },
+      refusal: `The answer of the forge to this push was lost. The ref is at ${later} now, which does not contain it.`,
+    },
+  ]);
+  const left = await test.app.services.store.query(
+    'select pending_pushes as pushes from session_repository where session_id = $1',
+    [id],
+  );
   expect(left).toEqual([{ pushes: {} }]);
 });
 

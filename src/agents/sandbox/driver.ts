@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Clone, CloneRequest, RemoteRefRequest, SubjectsRequest } from '../../git/clone.ts';
+import type { Clone, CloneRequest, PushedRefRequest, RefAfterPush, SubjectsRequest } from '../../git/clone.ts';
 import type { Snapshot, SnapshotRequest } from '../../git/diff/snapshot.ts';
 import type { AgentPaths, SandboxSettings } from './settings.ts';
 import type { Strictness } from './strictness.ts';
@@ -66,10 +66,10 @@ export interface Sandbox {
    */
   readSubjects?(request: SubjectsRequest): Promise<string[]>;
   /**
-   * Asks the forge for the object id of a ref; null: the ref does not exist. Rejects with RepositoryError. A driver
-   * without {@link Sandbox.cloneRepository} omits it.
+   * Asks the forge for a ref after a push of which no answer came. Rejects with RepositoryError. A driver without
+   * {@link Sandbox.cloneRepository} omits it.
    */
-  readRemoteRef?(request: RemoteRefRequest): Promise<string | null>;
+  readPushedRef?(request: PushedRefRequest): Promise<RefAfterPush>;
   /**
    * Reads the files of a clone to compare them with its base; processes may run meanwhile. The caller closes the
    * snapshot. Rejects with RepositoryError. A driver without {@link Sandbox.cloneRepository} omits it.

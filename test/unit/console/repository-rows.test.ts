@@ -36,6 +36,7 @@ it('leaves out the error, the message and the status that repeat the failure of 
 
 it('says what a push did', () => {
   const push = {
+    pushOutcome: 'ACCEPTED',
     branch: 'words',
     repository: 'git.test/acme/site',
     newCommit: 'abc',
@@ -47,7 +48,8 @@ it('says what a push did', () => {
   expect(title({ subjects: ['A'] })).toBe('Pushed 1 commit to words of git.test/acme/site');
   expect(title({ subjects: [] })).toBe('Pushed to words of git.test/acme/site');
   expect(title({ newCommit: null })).toBe('Deleted words of git.test/acme/site');
-  expect(title({ refusal: 'No.' })).toBe('Push to words of git.test/acme/site refused');
+  expect(title({ pushOutcome: 'REFUSED' })).toBe('Push to words of git.test/acme/site refused');
+  expect(title({ pushOutcome: 'UNKNOWN' })).toBe('Push to words of git.test/acme/site with unknown outcome');
 });
 
 it('names repositories and their bases', () => {

@@ -159,6 +159,7 @@ export function readEntry(reference: entry_event$key): Entry {
           repository
           branch
           newCommit
+          pushOutcome
           refusal
           subjects
         }

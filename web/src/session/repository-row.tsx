@@ -80,19 +80,19 @@ export function RepositoryRow({ entry }: { readonly entry: EntryOf<'RepositoryEv
   );
 }
 
-/** A push of the agent, with its commits or the reason why it was refused. */
+/** A push of the agent, with its commits or the reason why it was refused or its outcome is unknown. */
 export function PushRow({ entry }: { readonly entry: EntryOf<'PushEvent'> }) {
-  const { newCommit, refusal, subjects, createdAt } = entry;
-  const isRefused = refusal != null;
+  const { newCommit, pushOutcome, refusal, subjects, createdAt } = entry;
+  const isAccepted = pushOutcome === 'ACCEPTED';
   return (
-    <div className={`repository-row${isRefused ? ' warn' : ''}`}>
+    <div className={`repository-row${isAccepted ? '' : ' warn'}`}>
       <p>
-        <Icon name={isRefused ? 'warning' : 'pull'} size={14} />
+        <Icon name={isAccepted ? 'pull' : 'warning'} size={14} />
         <span>
           {visible(pushTitle(entry))}
-          {isRefused && `: ${visible(refusal)}`}
+          {refusal != null && `: ${visible(refusal)}`}
         </span>
-        {!isRefused && newCommit != null && <code title={newCommit}>{newCommit.slice(0, 7)}</code>}
+        {isAccepted && newCommit != null && <code title={newCommit}>{newCommit.slice(0, 7)}</code>}
         <Time at={createdAt} />
       </p>
       {subjects.length > 0 && (

@@ -14,8 +14,9 @@ export function repeatsFailure(row: Row | undefined, { failure }: EntryOf<'Error
 }
 
 /** Says what happened in a push, in one line. */
-export function pushTitle({ branch, repository, newCommit, refusal, subjects }: EntryOf<'PushEvent'>): string {
-  if (refusal != null) return `Push to ${branch} of ${repository} refused`;
+export function pushTitle({ branch, repository, newCommit, pushOutcome, subjects }: EntryOf<'PushEvent'>): string {
+  if (pushOutcome === 'UNKNOWN') return `Push to ${branch} of ${repository} with unknown outcome`;
+  if (pushOutcome !== 'ACCEPTED') return `Push to ${branch} of ${repository} refused`;
   if (newCommit == null) return `Deleted ${branch} of ${repository}`;
   const count = subjects.length;
   const commits = count === 0 ? '' : ` ${count} ${count === 1 ? 'commit' : 'commits'}`;

@@ -1,6 +1,6 @@
 import { lstat, mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { cloneRepository, readRemoteRef, readSubjects } from '../../../git/clone.ts';
+import { cloneRepository, readPushedRef, readSubjects } from '../../../git/clone.ts';
 import type { Confine } from '../../../git/diff/scratch.ts';
 import { openSnapshot } from '../../../git/diff/snapshot.ts';
 import { RepositoryError } from '../../../git/repository-error.ts';
@@ -83,7 +83,7 @@ function createLocalSandbox(
       return clone;
     },
     readSubjects: (request) => readSubjects(machine.mirrors, request),
-    readRemoteRef: (request) => readRemoteRef(machine.mirrors, request),
+    readPushedRef: (request) => readPushedRef(machine.mirrors, request),
     async openSnapshot({ repository, ...request }) {
       const { directory, path } = machine.mirrors;
       const { objects } = await machine.mirrors.open(repository);

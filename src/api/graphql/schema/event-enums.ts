@@ -134,6 +134,12 @@ export const repositoryState = storedEnum(
   },
 );
 
+export const pushOutcome = storedEnum('PushOutcome', 'The outcome of a push to a repository.', {
+  ACCEPTED: 'The forge accepted the push.',
+  REFUSED: 'The service or the forge refused the push.',
+  UNKNOWN: 'The answer of the forge was lost, and the present state of the branch does not show the outcome.',
+});
+
 export const agentFailure = storedEnum('AgentFailure', 'The kind of failure that ended or interrupted a turn.', {
   'agent_failed': 'The process of the agent ended or violated the protocol.',
   'agent_not_found': 'The worker does not have the agent profile, or lacks the program that the profile starts.',

@@ -1,7 +1,7 @@
 import { sessionStatusDetails } from '../../../domain/sessions/status.ts';
 import { readerOf } from './define-enum.ts';
 import { SessionStatusDetailEnum } from './enums.ts';
-import { agentFailure, pullRequestState, repositoryState } from './event-enums.ts';
+import { agentFailure, pullRequestState, pushOutcome, repositoryState } from './event-enums.ts';
 import { dataOf, draftIdField, eventType, intOf, numberOf, textOf } from './events.ts';
 import { PullRequestType } from './pull-requests.ts';
 
@@ -24,6 +24,9 @@ const repository = (t: FieldBuilder) =>
     description: 'Host and path of the repository, such as "github.com/acme/site".',
     resolve: (entry) => textOf(dataOf(entry).repository) ?? '',
   });
+
+// Entries of pushes before there were outcomes.
+const earlierOutcome = (refusal: unknown) => (textOf(refusal) === null ? 'ACCEPTED' : 'REFUSED');
 
 const failureFields = (t: FieldBuilder) => ({
   failure: t.field({
@@ -132,9 +135,15 @@ eventType(
       description: 'Commit of the branch after the push.',
       resolve: (entry) => textOf(dataOf(entry).new),
     }),
+    pushOutcome: t.field({
+      type: pushOutcome.type,
+      description: 'Outcome of the push, as far as the service knows it.',
+      resolve: (entry) => pushOutcome.read(dataOf(entry).outcome) ?? earlierOutcome(dataOf(entry).refusal),
+    }),
     refusal: t.string({
       nullable: true,
-      description: 'Reason for which the service or the forge refused the push; null if the forge accepted it.',
+      description:
+        'Reason for which the service or the forge refused the push, or for which the outcome is unknown; null if the forge accepted it.',
       resolve: (entry) => textOf(dataOf(entry).refusal),
     }),
     subjects: t.stringList({

@@ -1,6 +1,7 @@
 import { cleanText } from '../../../agents/git-gateway/refusals.ts';
 import type { GatewayRepository, GitRefusal, PushedRef, PushReport } from '../../../agents/git-gateway/repositories.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
+import type { RefAfterPush } from '../../../git/clone.ts';
 import type { GitRemote } from '../../../git/mirrors.ts';
 import { branchOf } from '../../../git/ref-names.ts';
 import type { Context } from '../../context.ts';
@@ -52,14 +53,15 @@ export function createPushLog(context: Context, run: ClaimedRun, options: PushLo
   // Null: the forge does not say it now.
   const findOutcome = async (repository: GatewayRepository, pushed: PushedRef): Promise<PushedRef | null> => {
     if (pushed.outcome !== 'unknown') return pushed;
-    const request = { ...ask(repository), ref: pushed.ref };
-    const tip = await options.sandbox.readRemoteRef?.(request).catch(() => undefined);
-    return tip === undefined ? null : outcomeAt(pushed, tip);
+    const { ref, oldId, newId } = pushed;
+    const request = { ...ask(repository), ref, from: oldId, to: newId };
+    const found = await options.sandbox.readPushedRef?.(request).catch(() => undefined);
+    return found === undefined ? null : outcomeAt(pushed, found);
   };
   const write = async (report: PushReport) => {
     const { repository } = report;
     const found = await Promise.all(report.refs.map((ref) => findOutcome(repository, ref)));
-    const known = found.filter((ref) => ref !== null);
+    const known = acceptFollowed(found.filter((ref) => ref !== null));
     const entries: NewEntry[] = [];
     for (const ref of loggedRefs(known)) {
       const subjects = ref.outcome === 'accepted' ? await readSubjects(report, ref) : [];
@@ -88,7 +90,8 @@ export function createPushLog(context: Context, run: ClaimedRun, options: PushLo
     });
   return {
     async begin(repository, refs) {
-      const pending = Object.fromEntries(refs.map((ref) => [keyOf(ref), toPending(ref)]));
+      const at = context.now().toISOString();
+      const pending = Object.fromEntries(refs.map((ref) => [keyOf(ref), toPending(ref, at)]));
       const isWritten = await addPendingPushes(context, run, repository.id, pending).catch((error: unknown) => {
         context.log.error({ err: error, sessionId }, 'A push could not be recorded before it began.');
         return false;
@@ -100,7 +103,8 @@ export function createPushLog(context: Context, run: ClaimedRun, options: PushLo
       written = written.then(() => writeOrLog(report));
     },
     async settlePending(row, url) {
-      const refs = Object.values(row.pendingPushes).map(fromPending);
+      const pending = Object.values(row.pendingPushes).sort((a, b) => compareTexts(a.at ?? '', b.at ?? ''));
+      const refs = pending.map(fromPending);
       if (refs.length === 0) return;
       const repository = { id: row.repositoryId, host: row.host, path: row.path, url };
       await writeOrLog({ repository, refs, packBytes: 0 });
@@ -113,20 +117,34 @@ function keyOf({ ref, oldId, newId }: PushRef): string {
   return `${ref} ${oldId} ${newId}`;
 }
 
-function toPending({ ref, oldId, newId }: PushRef): PendingPush {
-  return { ref, old: oldId, new: newId };
+function toPending({ ref, oldId, newId }: PushRef, at: string): PendingPush {
+  return { ref, old: oldId, new: newId, at };
 }
 
 function fromPending({ ref, old, new: newId }: PendingPush): PushedRef {
   return { ref, oldId: old, newId, outcome: 'unknown', reason: null };
 }
 
-function outcomeAt(pushed: PushedRef, tip: string | null): PushedRef {
-  if (tip === pushed.newId) return { ...pushed, outcome: 'accepted' };
-  const lost = 'The answer of the forge to this push was lost.';
-  const reason =
-    tip === pushed.oldId
-      ? `${lost} The forge does not have it.`
-      : `${lost} The branch is at ${tip ?? 'no commit'} now.`;
-  return { ...pushed, outcome: 'rejected', reason };
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const lost = 'The answer of the forge to this push was lost.';
+
+// Without an answer, a push counts as refused only if the ref is where it was before.
+function outcomeAt(pushed: PushedRef, { id, isPushed }: RefAfterPush): PushedRef {
+  if (isPushed) return { ...pushed, outcome: 'accepted' };
+  if (id === null) return { ...pushed, reason: `${lost} The forge has no such ref now.` };
+  if (id === pushed.oldId) return { ...pushed, outcome: 'rejected', reason: `${lost} The forge does not have it.` };
+  return { ...pushed, reason: `${lost} The ref is at ${id} now, which does not contain it.` };
+}
+
+// A forge accepts a push only if the ref is at its old commit, which an earlier push must have set.
+function acceptFollowed(refs: readonly PushedRef[]): readonly PushedRef[] {
+  const starts = new Set<string>();
+  const found = refs.toReversed().map((pushed): PushedRef => {
+    const isFollowed = pushed.outcome === 'unknown' && starts.has(`${pushed.ref} ${pushed.newId}`);
+    const known = isFollowed ? { ...pushed, outcome: 'accepted' as const, reason: null } : pushed;
+    if (known.outcome === 'accepted') starts.add(`${known.ref} ${known.oldId}`);
+    return known;
+  });
+  return found.toReversed();
 }

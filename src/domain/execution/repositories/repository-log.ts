@@ -23,23 +23,27 @@ export function stepEntry(
   return { kind: 'REPOSITORY', data: { repository: nameOf(row), state, percent, text } };
 }
 
-/** Makes the log entry of a ref that the forge accepted, or that the gateway or the forge refused. */
+const outcomes = { accepted: 'ACCEPTED', rejected: 'REFUSED', refused: 'REFUSED', unknown: 'UNKNOWN' } as const;
+
+/** Makes the log entry of a ref of a push. */
 export function pushEntry({ repository }: PushReport, ref: PushedRef, subjects: readonly string[]): NewEntry {
   const branch = branchOf(ref.ref) ?? ref.ref;
   const refusal = ref.outcome === 'accepted' ? null : cleanText(ref.reason ?? 'The forge gave no reason.');
+  const outcome = outcomes[ref.outcome];
   return {
     kind: 'PUSH',
-    data: { repository: nameOf(repository), branch, old: ref.oldId, new: ref.newId, subjects, refusal },
+    data: { repository: nameOf(repository), branch, old: ref.oldId, new: ref.newId, subjects, outcome, refusal },
   };
 }
 
 /** Maximum number of refused refs of one push that the log names. */
 const maxRefusals = 3;
 
-/** Returns the refs of a push that the log names: the accepted ones, and the first of the refused ones. */
+/** Returns the refs of a push that the log names, in their order: all but refused ones after the first three. */
 export function loggedRefs(refs: readonly PushedRef[]): readonly PushedRef[] {
-  const refused = refs.filter(({ outcome }) => outcome === 'refused' || outcome === 'rejected');
-  return [...refs.filter(({ outcome }) => outcome === 'accepted'), ...refused.slice(0, maxRefusals)];
+  const isRefused = ({ outcome }: PushedRef) => outcome === 'refused' || outcome === 'rejected';
+  const omitted = new Set(refs.filter(isRefused).slice(maxRefusals));
+  return refs.filter((ref) => !omitted.has(ref));
 }
 
 const progressMs = 1_000;

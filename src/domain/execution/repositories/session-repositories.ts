@@ -22,6 +22,8 @@ export interface PendingPush {
   readonly ref: string;
   readonly old: string | null;
   readonly new: string | null;
+  /** The time before the push, in ISO 8601; missing: an earlier version recorded it. */
+  readonly at?: string;
 }
 
 /** The repositories of a session, in order, with the tenant that its mirrors belong to. */

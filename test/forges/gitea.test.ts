@@ -68,6 +68,27 @@ it('creates a pull request once, also beyond the first page of open ones', async
   expect(await pulls.update(path, 1, { isDraft: false })).toMatchObject({ title: 'A title', state: 'open' });
 });
 
+it('adds labels by their ids, and reviewers and teams, and names those that Gitea refuses', async () => {
+  const input = {
+    ...request('labelled'),
+    labels: ['agent', 'urgent', 'other'],
+    reviewers: ['acme/design', 'nobody', 'x/y'],
+  };
+  const { pullRequest, warnings } = await pulls.create(path, input);
+  const { host } = new URL(gitea.url);
+  const missing = `${host} could not request the review: it does not exist, or the connection may not see it.`;
+  expect(warnings).toEqual([
+    'The label "other" was not added: acme/site has no such label.',
+    `The reviewer "nobody" was not added: ${missing}`,
+    'The reviewer "x/y" was not added: A team that reviews must be named acme/team.',
+  ]);
+  expect(await pulls.get(path, pullRequest.number)).toMatchObject({ labels: ['agent', 'Urgent'] });
+  const bodies = gitea.requests
+    .filter(({ url }) => url.pathname.endsWith('/requested_reviewers'))
+    .map(({ body }) => JSON.parse(body) as object);
+  expect(bodies).toContainEqual({ reviewers: [], 'team_reviewers': ['design'] });
+});
+
 it('finds the pull request that another process created in the meantime', async () => {
   let looks = 0;
   gitea.intercept(({ method, url }) =>

@@ -220,6 +220,47 @@ it('opens a pull request where drafts are not supported', async () => {
   expect(warnings).toHaveLength(1);
 });
 
+it('adds labels and reviewers also to a pull request that it finds, and names those that GitHub refuses', async () => {
+  await pushBranch('switchyard/labels');
+  const { pullRequest } = await pulls.create('acme/site', request('switchyard/labels'));
+  const message = 'Reviews may only be requested from collaborators.';
+  github.intercept(({ method, url, body }) => {
+    if (method !== 'POST' || !url.pathname.endsWith('/requested_reviewers')) return null;
+    if (body.includes('mallory')) return { status: 422, body: { message } };
+    return body.includes('design') ? { status: 201, body: {} } : null;
+  });
+  const additions = { labels: ['agent', 'Agent'], reviewers: ['hubot', 'mallory', 'acme/design', 'other/design'] };
+  const found = await pulls.create('acme/site', { ...request('switchyard/labels'), ...additions });
+  const { host } = new URL(github.url);
+  expect(found).toMatchObject({ isNew: false, pullRequest: { number: pullRequest.number } });
+  expect(found.warnings).toEqual([
+    `The reviewer "mallory" was not added: ${host} did not request the review: ${message}`,
+    'The reviewer "other/design" was not added: A team that reviews must be named acme/team.',
+  ]);
+  expect(await pulls.get('acme/site', pullRequest.number)).toMatchObject({ labels: ['Agent'], reviewers: ['hubot'] });
+  // Labels and reviewers that are there are not added again.
+  github.requests.length = 0;
+  await pulls.create('acme/site', { ...request('switchyard/labels'), labels: ['AGENT'], reviewers: ['Hubot'] });
+  expect(github.requests.filter(({ method }) => method === 'POST')).toEqual([]);
+});
+
+it('says that a permission for labels is missing, in one sentence', async () => {
+  await pushBranch('switchyard/no-labels');
+  github.intercept(({ method, url }) =>
+    method === 'POST' && url.pathname.endsWith('/labels')
+      ? { status: 403, body: { message: 'Resource not accessible by integration' } }
+      : null,
+  );
+  const { isNew, warnings } = await pulls.create('acme/site', {
+    ...request('switchyard/no-labels'),
+    labels: ['a', 'b'],
+  });
+  expect({ isNew, warnings }).toMatchObject({
+    isNew: true,
+    warnings: [expect.stringMatching(/^The labels "a", "b" were not added: The connection may not set the label at /)],
+  });
+});
+
 it('reads checks, reviews and mergeability, and says when nothing changed', async () => {
   const commit = await pushBranch('switchyard/status');
   const { pullRequest } = await pulls.create('acme/site', request('switchyard/status'));

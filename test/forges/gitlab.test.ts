@@ -73,10 +73,25 @@ it('creates a merge request once, as a draft with labels and reviewers', async (
     isNew: true,
     pullRequest: { title: 'Draft: A title', state: 'draft', headRepository: path },
   });
-  expect(created.warnings).toEqual([expect.stringContaining('has no user "nobody"')]);
+  const { host } = new URL(gitlab.url);
+  expect(created.warnings).toEqual([`The reviewer "nobody" was not added: ${host} has no such user.`]);
   expect(gitlab.merges[0]).toMatchObject({ labels: ['agent'], reviewers: [6] });
   expect(await pulls.create(path, input)).toMatchObject({ isNew: false, pullRequest: { number: 1 } });
   expect(await pulls.update(path, 1, { isDraft: false })).toMatchObject({ title: 'A title', state: 'open' });
+});
+
+it('adds labels and reviewers to those that are there, and names what GitLab leaves out', async () => {
+  const pullRequest = await pulls.get(path, 1);
+  const warnings = await pulls.extend(path, pullRequest, {
+    labels: ['Agent', 'a,b', 'urgent'],
+    reviewers: ['ANN', 'bob'],
+  });
+  expect(warnings).toEqual([
+    'The label "a,b" was not added: A label must not contain a comma, which separates labels in GitLab.',
+    'The reviewer "bob" was not added: the forge left it out and gave no reason.',
+  ]);
+  expect(gitlab.merges[0]).toMatchObject({ labels: ['agent', 'urgent'], reviewers: [6] });
+  expect(JSON.parse(gitlab.requests.at(-1)?.body ?? '')).toEqual({ 'reviewer_ids': [6, 8] });
 });
 
 it('finds the merge request that another process created in the meantime', async () => {

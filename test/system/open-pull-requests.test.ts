@@ -31,7 +31,7 @@ async function makeSession(isPushed = true) {
   if (isPushed) await pushBranchAt(github, 'acme/site', branch);
   return { sessionId, branch };
 }
-const selection = `pullRequest { url state number title isDraft headBranch baseBranch isOpenedByService } session { sessionId }`;
+const selection = `pullRequest { url state number title isDraft headBranch baseBranch isOpenedByService } session { sessionId } warnings`;
 const open = (sessionId: string, more: object = {}) =>
   runMutation(test, 'openPullRequest', selection, { sessionId, title: 'Fix the page', ...more });
 const pullsOf = async (branch: string) =>
@@ -76,6 +76,45 @@ it('says that a branch was not pushed, and leaves nothing', async () => {
   expect(pullRequest).toBeNull();
   expect(userErrors[0].message).toContain(`The branch "${branch}" was not pushed to acme/site. Push it first.`);
   expect(await intents(sessionId)).toEqual([]);
+});
+
+it('opens a pull request whose labels and reviewers the forge refuses, and says which', async () => {
+  const { sessionId, branch } = await makeSession();
+  github.intercept(({ method, url }) =>
+    method === 'POST' && url.pathname.endsWith('/requested_reviewers')
+      ? { status: 422, body: { message: 'Reviews may only be requested from collaborators.' } }
+      : null,
+  );
+  const { pullRequest, userErrors, warnings } = await open(sessionId, {
+    labels: ['agent'],
+    reviewers: ['mallory\u202e'],
+  });
+  expect(userErrors).toEqual([]);
+  expect(pullRequest).toMatchObject({ state: 'OPEN' });
+  expect(warnings).toEqual([expect.stringMatching(/^The reviewer "mallory" was not added: .+ from collaborators\.$/)]);
+  const [notice] = await rows(`select body from log_entry where session_id = $1 and kind = 'NOTICE'`, sessionId);
+  expect(notice?.body).toBe(`The forge refused a part of ${pullRequest.url}. ${warnings[0]}`);
+  const [pull] = (await pullsOf(branch)) as unknown as { labels: { name: string }[] }[];
+  expect(pull?.labels).toMatchObject([{ name: 'agent' }]);
+  const many = await open(sessionId, { labels: Array.from({ length: 21 }, (_, index) => `label-${index}`) });
+  expect(many.userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'labels'] }]);
+});
+
+it('adds the labels that an attempt did not reach', async () => {
+  const { sessionId, branch } = await makeSession();
+  let isLost = true;
+  // The pull request is created, but neither its answer nor anything after it arrives.
+  github.intercept(async ({ method, url, body }) => {
+    if (!isLost || !url.pathname.startsWith('/api/v3/repos/acme/site/pulls')) return null;
+    if (method === 'POST') await github.person('POST', '/repos/acme/site/pulls', JSON.parse(body));
+    return method === 'POST' || (await pullsOf(branch)).length > 0 ? { status: 502, body: 'Bad gateway' } : null;
+  });
+  await open(sessionId, { base: 'main', body: 'By hand', labels: ['agent'], reviewers: ['hubot'] });
+  isLost = false;
+  clock.advance(3 * 60_000);
+  await vi.waitUntil(async () => (await intents(sessionId)).length === 0, { timeout: 20_000 });
+  const found = (await pullsOf(branch)) as unknown as { labels: object[]; requested_reviewers: object[] }[];
+  expect(found).toMatchObject([{ labels: [{ name: 'agent' }], requested_reviewers: [{ login: 'hubot' }] }]);
 });
 
 it('refuses a repository of another session, and the branch itself as the base', async () => {

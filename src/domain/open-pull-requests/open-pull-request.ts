@@ -4,21 +4,24 @@ import { DomainError, refuse } from '../../common/errors.ts';
 import { plainLine } from '../../common/plain-text.ts';
 import { type ForgeError, isForgeError } from '../../forges/interface/errors.ts';
 import type { CreatedPullRequest, NewPullRequest } from '../../forges/interface/pull-requests.ts';
+import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { followPullRequest } from '../followed-pull-requests/follow.ts';
 import { parseInput, text } from '../input.ts';
 import { applyAnswer } from '../pull-requests/apply-answer.ts';
-import { lockSession } from '../sessions/change-session.ts';
+import { lockSession, notifySession } from '../sessions/change-session.ts';
 import { getSessionFor, type SessionTarget } from '../sessions/find-session.ts';
+import { appendEntries } from '../sessions/log.ts';
 import { type SessionRecord, sessionUrl } from '../sessions/session.ts';
 import { forgeFailure, isTemporary } from './failures.ts';
 import { deleteIntent, postponeIntent, writeIntent } from './intents.ts';
 import { findTarget, type PullRequestSession, type Target } from './target.ts';
 
-const names = (name: string) =>
+/** The schema of labels, or of reviewers. */
+export const names = (name: string) =>
   z
-    .array(text(name, { min: 1, max: 100 }))
+    .array(text(name, { min: 1, max: 100, isBlankRefused: true }), { error: `"${name}" must be a list of texts.` })
     .max(20, `"${name}" must have at most 20 items.`)
     .nullish();
 
@@ -84,7 +87,7 @@ export async function openForSession(
     request = {
       ...{ title: plainLine(wanted.title, 250), body: withRequester(context, session, body) },
       ...{ headBranch: target.branch, baseBranch, isDraft: wanted.isDraft ?? false },
-      ...{ labels: wanted.labels ?? [], reviewers: wanted.reviewers ?? [] },
+      ...{ labels: plainNames(wanted.labels), reviewers: plainNames(wanted.reviewers) },
     };
   } catch (error) {
     throw isForgeError(error) ? forgeFailure(error) : error;
@@ -125,10 +128,29 @@ export async function finishIntent(
       isOpenedByService: true,
     });
     await followPullRequest(context, tx, { sessionId, repositoryId, gitConnectionId, path, number, url });
+    await noticeWarnings(context, tx, session, url, warnings);
     await deleteIntent(tx, id);
   });
   return { url, number, isNew, warnings };
 }
+
+/** Writes what the forge refused of a pull request to the log of its locked session. */
+export async function noticeWarnings(
+  context: Context,
+  tx: Transaction,
+  session: SessionRecord,
+  url: string,
+  warnings: readonly string[],
+): Promise<void> {
+  if (warnings.length === 0) return;
+  const body = plainLine(`The forge refused a part of ${url}. ${warnings.join(' ')}`, 5_000);
+  await appendEntries(tx, session.id, null, [{ kind: 'NOTICE', body }], context.now());
+  notifySession(context, tx, session);
+}
+
+/** Labels or reviewers without control characters. */
+export const plainNames = (input: readonly string[] | null | undefined): string[] =>
+  (input ?? []).map((each) => plainLine(each, 100)).filter((each) => each !== '');
 
 async function defaultBase({ baseRef, defaultBranch, branch, forge, path }: Target): Promise<string> {
   if (baseRef !== null && baseRef !== branch) return baseRef;

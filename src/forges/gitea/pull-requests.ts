@@ -9,9 +9,10 @@ import type {
   PullRequestComment,
   PullRequests,
 } from '../interface/pull-requests.ts';
-import { createOnce, orWarn } from '../support/create-once.ts';
+import { createOnce } from '../support/create-once.ts';
 import { plainText, requireCommit } from '../support/text.ts';
 import { withValidator } from '../support/validator.ts';
+import { extendPullRequest } from './additions.ts';
 import { commitStatus, lineComment, review } from './shapes.ts';
 
 /** Options of {@link createGiteaPullRequests}. */
@@ -93,8 +94,16 @@ export function createGiteaPullRequests({ client, pathOf, baseUrl }: GiteaPullRe
     return shown;
   }
 
+  const extend: PullRequests['extend'] = (path, pullRequest, additions) =>
+    extendPullRequest({ client, path: pathOf(path), permission }, pullRequest, additions);
+
   return {
     find,
+    extend,
+    async get(path, number) {
+      const call = { path: one(path, number), action: 'read the pull request', permission: read };
+      return present(path, (await client.call(pullRequestShape, call)).data);
+    },
     create: (path, request) =>
       createOnce(request, {
         find: () => find(path, request.headBranch, request.baseBranch),
@@ -104,16 +113,7 @@ export function createGiteaPullRequests({ client, pathOf, baseUrl }: GiteaPullRe
           const call = { path: `${repo(path)}/pulls`, body, action: 'create the pull request' };
           return present(path, (await send(pullRequestShape, { ...call, method: 'POST' })).data);
         },
-        async complete({ number }, warnings) {
-          const { labels = [], reviewers = [] } = request;
-          const post = (part: string, body: unknown, action: string, scope: string) =>
-            orWarn(warnings, () =>
-              client.send({ method: 'POST', path: `${repo(path)}/${part}`, body, action, permission: scope }),
-            );
-          if (labels.length > 0) await post(`issues/${number}/labels`, { labels }, 'add the labels', 'write:issue');
-          if (reviewers.length > 0)
-            await post(`pulls/${number}/requested_reviewers`, { reviewers }, 'add the reviewers', permission);
-        },
+        extend: (pullRequest) => extend(path, pullRequest, request),
       }),
     async update(path, number, { title, body, isDraft, isClosed }) {
       const call = { path: one(path, number), action: 'update the pull request' };

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import { type ApiCall, type ApiClient, listOf } from '../http/api-client.ts';
 import { ForgeError, isForgeError } from '../interface/errors.ts';
 import type { Mergeability, NewPullRequest, PullRequest, PullRequests } from '../interface/pull-requests.ts';
-import { createOnce, orWarn } from '../support/create-once.ts';
+import { createOnce } from '../support/create-once.ts';
 import { logTailBytes, tailOf } from '../support/log-tail.ts';
 import { plainText, requireCommit } from '../support/text.ts';
 import { withValidator } from '../support/validator.ts';
+import { extendPullRequest } from './additions.ts';
 import {
   checkRun,
   commitStatus,
@@ -69,19 +70,6 @@ export function createGithubPullRequests({
     return toPullRequest(data, urlOf(path, data.number));
   }
 
-  async function complete(path: string, number: number, request: NewPullRequest, warnings: string[]): Promise<void> {
-    const parts = [
-      { names: request.labels, part: `issues/${number}/labels`, field: 'labels' },
-      { names: request.reviewers, part: `pulls/${number}/requested_reviewers`, field: 'reviewers' },
-    ];
-    for (const { names = [], part, field } of parts) {
-      if (names.length === 0) continue;
-      const body = { [field]: names };
-      const call = { path: `${repo(path)}/${part}`, body, action: `add the ${field}`, permission };
-      await orWarn(warnings, () => client.send({ ...call, method: 'POST' }));
-    }
-  }
-
   async function setDraft(nodeId: string | undefined, isDraft: boolean): Promise<void> {
     const name = isDraft ? 'convertPullRequestToDraft' : 'markPullRequestReadyForReview';
     const query = `mutation($id: ID!) { ${name}(input: {pullRequestId: $id}) { pullRequest { id } } }`;
@@ -96,8 +84,17 @@ export function createGithubPullRequests({
     if (error) throw new ForgeError('REJECTED', `${host} did not ${action}: ${plainText(error.message, 500)}`);
   }
 
+  const extend: PullRequests['extend'] = (path, pullRequest, additions) =>
+    extendPullRequest({ client, path: pathOf(path), permission }, pullRequest, additions);
+
   return {
     find,
+    extend,
+    async get(path, number) {
+      const call = { path: `${repo(path)}/pulls/${number}`, action: 'read the pull request' };
+      const { data } = await client.call(pullRequestShape, { ...call, permission: 'pull_requests: read' });
+      return toPullRequest(data, urlOf(path, number));
+    },
     create: (path, request) =>
       createOnce(request, {
         find: () => find(path, request.headBranch, request.baseBranch),
@@ -111,7 +108,7 @@ export function createGithubPullRequests({
             return await post(path, request, false);
           }
         },
-        complete: ({ number }, warnings) => complete(path, number, request, warnings),
+        extend: (pullRequest) => extend(path, pullRequest, request),
       }),
     async update(path, number, { title, body, isDraft, isClosed }) {
       const state = isClosed === undefined ? undefined : isClosed ? 'closed' : 'open';

@@ -19,6 +19,7 @@ import {
   nameText,
   optionalBranch,
   optionalCommit,
+  sameUrl,
   timestamp,
   webUrl,
 } from '../support/text.ts';
@@ -86,6 +87,11 @@ export const pullRequestShape = z.object({
   }),
   'base': z.object({ ref: branchName }),
   'labels': label.array().max(1_000).optional(),
+  'requested_reviewers': z
+    .object({ login: nameText(100) })
+    .array()
+    .max(1_000)
+    .nullish(),
   'created_at': timestamp,
   'updated_at': timestamp,
   'merged_at': timestamp,
@@ -96,13 +102,13 @@ export const pullRequestShape = z.object({
   'merge_commit_sha': optionalCommit,
 });
 
-/** Presents a pull request. `fallbackUrl` replaces an address that is not one. */
-export function toPullRequest(pull: z.output<typeof pullRequestShape>, fallbackUrl: string): PullRequest {
+/** Presents a pull request. `pageUrl`: the address of its page, which counts if the forge names another. */
+export function toPullRequest(pull: z.output<typeof pullRequestShape>, pageUrl: string): PullRequest {
   const isMerged = pull.merged === true || pull.merged_at !== null;
   const openState = pull.draft ? 'draft' : 'open';
   return {
     number: pull.number,
-    url: pull.html_url ?? fallbackUrl,
+    url: sameUrl(pull.html_url, pageUrl),
     title: pull.title,
     body: pull.body,
     state: isMerged ? 'merged' : pull.state === 'closed' ? 'closed' : openState,
@@ -112,6 +118,7 @@ export function toPullRequest(pull: z.output<typeof pullRequestShape>, fallbackU
     headRepository: pull.head.repo?.full_name ?? null,
     baseBranch: pull.base.ref,
     labels: pull.labels ?? [],
+    reviewers: (pull.requested_reviewers ?? []).map(({ login }) => login),
     createdAt: pull.created_at,
     updatedAt: pull.updated_at,
     mergedAt: pull.merged_at,

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { type ApiCall, type ApiClient, listOf } from '../http/api-client.ts';
 import { ForgeError, isForgeError } from '../interface/errors.ts';
-import type { Mergeability, NewPullRequest, PullRequest, PullRequests, Review } from '../interface/pull-requests.ts';
-import { createOnce, orWarn } from '../support/create-once.ts';
+import type { Mergeability, PullRequest, PullRequests, Review } from '../interface/pull-requests.ts';
+import { createOnce } from '../support/create-once.ts';
 import { logTailBytes, tailOf } from '../support/log-tail.ts';
 import { plainText, requireCommit } from '../support/text.ts';
 import { withValidator } from '../support/validator.ts';
+import { extendMergeRequest } from './additions.ts';
 import {
   account,
   commitStatus,
@@ -29,10 +30,8 @@ export interface GitlabPullRequestOptions {
 const permission = 'api';
 const maxEach = 300;
 const maxComments = 500;
-const maxReviewers = 10;
 const reviewerShape = z.object({ user: account, state: z.string().max(40), 'created_at': z.string().nullish() });
 const approvalShape = z.object({ 'approved_by': z.object({ user: account }).array().max(200).nullish() });
-const userShape = z.object({ id: z.number().int(), username: z.string().max(255) });
 
 /** Creates the merge requests of GitLab. */
 export function createGitlabPullRequests({ client, pathOf, baseUrl }: GitlabPullRequestOptions): PullRequests {
@@ -55,27 +54,6 @@ export function createGitlabPullRequests({ client, pathOf, baseUrl }: GitlabPull
       .filter((each) => each.headBranch === headBranch && (baseBranch === undefined || each.baseBranch === baseBranch))
       .filter((each) => each.headRepository !== null);
     return own.sort((first, other) => first.number - other.number)[0] ?? null;
-  }
-
-  async function complete(path: string, number: number, request: NewPullRequest, warnings: string[]): Promise<void> {
-    const { labels = [], reviewers = [] } = request;
-    const put = (body: unknown, what: string) =>
-      orWarn(warnings, () =>
-        client.send({ method: 'PUT', path: one(path, number), body, action: `add the ${what}`, permission }),
-      );
-    if (labels.length > 0)
-      await put({ 'add_labels': labels.map((label) => label.replaceAll(',', ' ')).join(',') }, 'labels');
-    const ids: number[] = [];
-    for (const username of reviewers.slice(0, maxReviewers)) {
-      await orWarn(warnings, async () => {
-        const call = { path: '/users', query: { username }, action: 'find the reviewer', permission: 'read_api' };
-        const { data } = await client.call(userShape.array().max(100), call);
-        const found = data.find((user) => user.username.toLowerCase() === username.toLowerCase());
-        if (!found) throw new ForgeError('NOT_FOUND', `${host} has no user "${plainText(username, 100)}" to review.`);
-        ids.push(found.id);
-      });
-    }
-    if (ids.length > 0) await put({ 'reviewer_ids': ids }, 'reviewers');
   }
 
   async function read(path: string, number: number): Promise<MergeRequest> {
@@ -157,8 +135,13 @@ export function createGitlabPullRequests({ client, pathOf, baseUrl }: GitlabPull
     await client.send({ ...call, method: 'POST', permission });
   }
 
+  const extend: PullRequests['extend'] = (path, pullRequest, additions) =>
+    extendMergeRequest({ client, path: one(path, pullRequest.number), permission }, pullRequest, additions);
+
   return {
     find,
+    extend,
+    get: async (path, number) => present(path, await read(path, number)),
     create: (path, request) =>
       createOnce(request, {
         find: () => find(path, request.headBranch, request.baseBranch),
@@ -177,7 +160,7 @@ export function createGitlabPullRequests({ client, pathOf, baseUrl }: GitlabPull
           });
           return present(path, data);
         },
-        complete: ({ number }, warnings) => complete(path, number, request, warnings),
+        extend: (pullRequest) => extend(path, pullRequest, request),
       }),
     async update(path, number, { title, body, isDraft, isClosed }) {
       const current = title === undefined && isDraft !== undefined ? (await read(path, number)).title : title;

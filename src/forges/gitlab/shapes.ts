@@ -11,6 +11,7 @@ import {
   nameText,
   optionalBranch,
   optionalCommit,
+  sameUrl,
   timestamp,
   webUrl,
 } from '../support/text.ts';
@@ -85,6 +86,11 @@ export const mergeRequest = z.object({
   'target_project_id': z.number().int().nullish(),
   'sha': optionalCommit,
   'labels': nameText(255).array().max(1_000).nullish(),
+  'reviewers': z
+    .object({ id: z.number().int(), username: nameText(255) })
+    .array()
+    .max(1_000)
+    .nullish(),
   'created_at': timestamp,
   'updated_at': timestamp,
   'merged_at': timestamp,
@@ -104,12 +110,12 @@ export type MergeRequest = z.output<typeof mergeRequest>;
 /** The beginning of a title that makes a merge request a draft. */
 export const draftPrefix = /^\s*(?:draft:|\[draft\]|\(draft\))\s*/i;
 
-/** Presents a merge request of the project `path`. `fallbackUrl` replaces an address that is not one. */
-export function toPullRequest(each: MergeRequest, path: string, fallbackUrl: string): PullRequest {
+/** Presents a merge request of the project `path`. `pageUrl`: the address of its page, which counts if the forge names another. */
+export function toPullRequest(each: MergeRequest, path: string, pageUrl: string): PullRequest {
   const openState = (each.draft ?? draftPrefix.test(each.title)) ? 'draft' : 'open';
   return {
     number: each.iid,
-    url: each.web_url ?? fallbackUrl,
+    url: sameUrl(each.web_url, pageUrl),
     title: each.title,
     body: each.description,
     // "locked": while it is merged.
@@ -120,6 +126,7 @@ export function toPullRequest(each: MergeRequest, path: string, fallbackUrl: str
     headRepository: each.source_project_id != null && each.source_project_id === each.target_project_id ? path : null,
     baseBranch: each.target_branch,
     labels: each.labels ?? [],
+    reviewers: (each.reviewers ?? []).map(({ username }) => username),
     createdAt: each.created_at,
     updatedAt: each.updated_at,
     mergedAt: each.merged_at,

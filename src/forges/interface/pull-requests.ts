@@ -7,6 +7,7 @@ export type PullRequestState = 'draft' | 'open' | 'merged' | 'closed';
 export interface PullRequest {
   /** GitLab: the `iid`. */
   readonly number: number;
+  /** Of its page at the host of the connection. */
   readonly url: string;
   readonly title: string;
   readonly body: string;
@@ -18,6 +19,8 @@ export interface PullRequest {
   readonly headRepository: string | null;
   readonly baseBranch: string;
   readonly labels: readonly string[];
+  /** The logins that a review is requested from. */
+  readonly reviewers: readonly string[];
   readonly createdAt: Date | null;
   readonly updatedAt: Date | null;
   readonly mergedAt: Date | null;
@@ -115,16 +118,20 @@ export interface CommentPage {
   readonly isTruncated: boolean;
 }
 
+/** Labels and reviewers for a pull request. */
+export interface Additions {
+  readonly labels?: readonly string[] | undefined;
+  /** Logins, and teams as `organization/team`. */
+  readonly reviewers?: readonly string[] | undefined;
+}
+
 /** A pull request to create. */
-export interface NewPullRequest {
+export interface NewPullRequest extends Additions {
   readonly title: string;
   readonly body: string;
   readonly headBranch: string;
   readonly baseBranch: string;
   readonly isDraft?: boolean | undefined;
-  readonly labels?: readonly string[] | undefined;
-  /** Logins. */
-  readonly reviewers?: readonly string[] | undefined;
 }
 
 /** The result of `createPullRequest`. */
@@ -132,7 +139,7 @@ export interface CreatedPullRequest {
   readonly pullRequest: PullRequest;
   /** False: an open pull request of this head and base existed before. */
   readonly isNew: boolean;
-  /** Sentences about parts that the forge refused, such as an unknown label. The pull request exists all the same. */
+  /** Sentences about the parts that the forge refused, such as an unknown label. */
   readonly warnings: readonly string[];
 }
 
@@ -175,7 +182,14 @@ export interface PullRequests {
   find(path: string, headBranch: string, baseBranch?: string): Promise<PullRequest | null>;
   /** Finds the open pull request of head and base, or creates it. Safe to repeat after any failure. */
   create(path: string, request: NewPullRequest): Promise<CreatedPullRequest>;
+  /** Reads a pull request without its checks and reviews. */
+  get(path: string, number: number): Promise<PullRequest>;
   update(path: string, number: number, change: PullRequestChange): Promise<PullRequest>;
+  /**
+   * Adds the labels and reviewers that the pull request lacks. Returns a sentence for each that the forge did not add. Safe to
+   * repeat; it does not reject if the forge refuses some or all of them.
+   */
+  extend(path: string, pullRequest: PullRequest, additions: Additions): Promise<readonly string[]>;
   /** Reads state, checks, reviews and mergeability. Null: all equal to the `validator` of an earlier read. */
   read(path: string, number: number, validator?: string): Promise<PullRequestStatus | null>;
   /** Reads the comments of the conversation and on lines. */

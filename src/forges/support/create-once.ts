@@ -7,40 +7,42 @@ export interface CreateSteps {
   find(): Promise<PullRequest | null>;
   /** Adds sentences about refused parts to `warnings`. */
   create(warnings: string[]): Promise<PullRequest>;
-  /** Adds labels and reviewers. */
-  complete(pullRequest: PullRequest, warnings: string[]): Promise<void>;
+  /** Adds labels and reviewers: `extend` of PullRequests. */
+  extend(pullRequest: PullRequest): Promise<readonly string[]>;
 }
 
 /**
- * Finds the open pull request of head and base, or creates it. After a failed attempt it looks once more: another process may have
- * created it, or the forge may have, without a response that arrived.
+ * Finds the open pull request of head and base, or creates it, and then adds labels and reviewers, which an earlier attempt may not
+ * have reached. After a failed creation it looks once more: another process may have created it, or the forge may have, without a
+ * response that arrived.
  */
 export async function createOnce(request: NewPullRequest, steps: CreateSteps): Promise<CreatedPullRequest> {
   for (const branch of [request.headBranch, request.baseBranch]) {
     if (!isBranchName(branch)) throw new ForgeError('REJECTED', 'The name of a branch is not valid.');
   }
-  const existing = await steps.find();
-  if (existing) return { pullRequest: existing, isNew: false, warnings: [] };
   const warnings: string[] = [];
-  let pullRequest: PullRequest;
-  try {
-    pullRequest = await steps.create(warnings);
-  } catch (error) {
-    if (!isForgeError(error, 'REJECTED', 'UNREACHABLE', 'INVALID_RESPONSE')) throw error;
-    const created = await steps.find().catch(() => null);
-    if (!created) throw error;
-    return { pullRequest: created, isNew: false, warnings: [] };
-  }
-  await steps.complete(pullRequest, warnings);
-  return { pullRequest, isNew: true, warnings };
+  const { pullRequest, isNew } = await findOrCreate(request, steps, warnings);
+  warnings.push(...(await steps.extend(pullRequest)));
+  return { pullRequest, isNew, warnings };
 }
 
-/** Runs a step that may be refused without a loss: the refusal becomes a warning. */
-export async function orWarn(warnings: string[], step: () => Promise<unknown>): Promise<void> {
+async function findOrCreate(
+  { headBranch, baseBranch }: NewPullRequest,
+  { find, create }: CreateSteps,
+  warnings: string[],
+): Promise<Pick<CreatedPullRequest, 'pullRequest' | 'isNew'>> {
+  const existing = await find();
+  if (existing) return { pullRequest: existing, isNew: false };
   try {
-    await step();
+    const pullRequest = await create(warnings);
+    if (pullRequest.headBranch === headBranch && pullRequest.baseBranch === baseBranch) {
+      return { pullRequest, isNew: true };
+    }
+    throw new ForgeError('INVALID_RESPONSE', 'The forge answered with a pull request of other branches.');
   } catch (error) {
-    if (!isForgeError(error)) throw error;
-    warnings.push(error.message);
+    if (!isForgeError(error, 'REJECTED', 'UNREACHABLE', 'INVALID_RESPONSE')) throw error;
+    const created = await find().catch(() => null);
+    if (!created) throw error;
+    return { pullRequest: created, isNew: false };
   }
 }

@@ -95,3 +95,7 @@ function readWebUrl(text: string): string | null {
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return null;
   return url.href;
 }
+
+/** Returns the forge's spelling of an address if it differs from the expected address in case only, and otherwise the expected one. */
+export const sameUrl = (address: string | null, expected: string): string =>
+  address?.toLowerCase() === expected.toLowerCase() ? address : expected;

@@ -11,6 +11,8 @@ interface Pull {
   head: string;
   base: string;
   isMerged: boolean;
+  labels?: string[];
+  reviewers?: string[];
 }
 
 const commit = 'a'.repeat(40);
@@ -29,6 +31,7 @@ const repo = {
 };
 const robot = { id: 5, login: 'robot', 'full_name': 'Robot', email: 'robot@example.com' };
 const person = { id: 6, login: 'ann', 'full_name': 'Ann', email: 'ann@example.com' };
+const labels = { repository: [{ id: 11, name: 'agent' }], organization: [{ id: 12, name: 'Urgent' }] };
 const at = '2026-11-02T10:00:00Z';
 
 /** A Gitea with one repository, after the description of its REST API, version 1. */
@@ -43,7 +46,8 @@ export async function startGitea(): Promise<ForgeServer & { readonly pulls: Pull
     'user': robot,
     'head': { ref: each.head, sha: commit, repo },
     'base': { ref: each.base, sha: 'b'.repeat(40), repo },
-    'labels': [],
+    'labels': (each.labels ?? []).map((name) => ({ id: 1, name })),
+    'requested_reviewers': (each.reviewers ?? []).map((login) => ({ id: 6, login })),
     'created_at': at,
     'updated_at': at,
     'closed_at': null,
@@ -69,11 +73,15 @@ export async function startGitea(): Promise<ForgeServer & { readonly pulls: Pull
     }
     if (route === '/user') return { body: robot };
     if (route === '/user/repos') return { headers: { link: '' }, body: [repo] };
+    if (route === '/orgs/acme/labels') {
+      return { body: url.searchParams.get('page') === '1' ? labels.organization : [] };
+    }
     if (!route.startsWith('/repos/acme/site'))
       return { status: 404, body: { message: 'The target couldn’t be found.' } };
     const rest = route.slice('/repos/acme/site'.length);
     const [page, limit] = [Number(url.searchParams.get('page') ?? 1), Number(url.searchParams.get('limit') ?? 30)];
     if (rest === '') return { body: repo };
+    if (rest === '/labels') return { body: page > 1 ? [] : labels.repository };
     if (rest === '/pulls' && method === 'GET') {
       const open = pulls.filter(({ state }) => state === 'open').reverse();
       return { body: open.slice((page - 1) * limit, page * limit).map(present) };
@@ -111,6 +119,19 @@ export async function startGitea(): Promise<ForgeServer & { readonly pulls: Pull
       return { status: 201, body: present(found) };
     }
     if (part === '') return { body: present(found) };
+    if (part === '/labels') {
+      const { labels: ids } = JSON.parse(body) as { labels: number[] };
+      const all = [...labels.repository, ...labels.organization];
+      found.labels = [...(found.labels ?? []), ...all.filter(({ id }) => ids.includes(id)).map(({ name }) => name)];
+      return { body: [] };
+    }
+    if (part === '/requested_reviewers') {
+      const { reviewers, 'team_reviewers': teams } = JSON.parse(body) as Record<string, string[]>;
+      const unknown = reviewers?.find((login) => login !== 'ann') ?? teams?.find((name) => name !== 'design');
+      if (unknown !== undefined) return { status: 404, body: { message: `user does not exist [name: ${unknown}]` } };
+      found.reviewers = [...(found.reviewers ?? []), ...(reviewers ?? [])];
+      return { status: 201, body: [] };
+    }
     if (part === '/comments') return { body: [{ ...comment, id: 21, body: 'In the conversation' }] };
     if (part === '/reviews' && method === 'GET') {
       const review = {

@@ -30,6 +30,10 @@ const project = {
 };
 const robot = { id: 5, username: 'project_31_bot_x', name: 'Robot', bot: true };
 const person = { id: 6, username: 'ann', name: 'Ann', bot: false };
+const people = [person, { ...person, id: 8, username: 'bob' }];
+
+/** GitLab without a licence keeps the first reviewer, and does not say so. */
+const maxReviewers = 1;
 
 /** A GitLab with one project, after the description of its REST API, version 4. */
 export async function startGitlab(): Promise<ForgeServer & { readonly merges: Merge[] }> {
@@ -51,6 +55,7 @@ export async function startGitlab(): Promise<ForgeServer & { readonly merges: Me
     'target_project_id': 31,
     'sha': commit,
     'labels': each.labels,
+    'reviewers': people.filter(({ id }) => each.reviewers.includes(id)),
     'created_at': '2026-11-02T10:00:00.000Z',
     'updated_at': '2026-11-02T10:00:00.000Z',
     'merged_at': null,
@@ -73,7 +78,8 @@ export async function startGitlab(): Promise<ForgeServer & { readonly merges: Me
     const route = url.pathname.replace('/api/v4', '');
     const input = body ? (JSON.parse(body) as Record<string, string>) : {};
     if (route === '/user') return { body: { ...robot, 'commit_email': null } };
-    if (route === '/users') return { body: url.searchParams.get('username') === 'ann' ? [person] : [] };
+    if (route === '/users')
+      return { body: people.filter(({ username }) => username === url.searchParams.get('username')) };
     if (route === '/personal_access_tokens/self') {
       return { body: { scopes: ['read_api', 'write_repository'], 'expires_at': '2027-01-01', active: true } };
     }
@@ -121,7 +127,8 @@ export async function startGitlab(): Promise<ForgeServer & { readonly merges: Me
       if (input.title !== undefined) found.title = input.title;
       if (input.state_event === 'close') found.state = 'closed';
       if (input.add_labels !== undefined) found.labels.push(...input.add_labels.split(','));
-      if (input.reviewer_ids !== undefined) found.reviewers = input.reviewer_ids as unknown as number[];
+      if (input.reviewer_ids !== undefined)
+        found.reviewers = (input.reviewer_ids as unknown as number[]).slice(0, maxReviewers);
       return { body: present(found) };
     }
     if (part === '') return { body: present(found) };

@@ -31,6 +31,7 @@ export function OpenPullRequest({ sessionId, title, repositories }: OpenPullRequ
           session {
             ...pullRequests_session
           }
+          warnings
           userErrors {
             message
             path
@@ -42,7 +43,7 @@ export function OpenPullRequest({ sessionId, title, repositories }: OpenPullRequ
   );
   const submit = async (fields: FormFields) => {
     const [labels, reviewers] = [fields.list('labels'), fields.list('reviewers')];
-    const { errors: refused } = await open({
+    const { payload, errors: refused } = await open({
       input: {
         sessionId,
         repository: fields.text('repository'),
@@ -57,6 +58,8 @@ export function OpenPullRequest({ sessionId, title, repositories }: OpenPullRequ
     setErrors(refused);
     if (refused !== null) return;
     toasts.say('The pull request is open.');
+    const warnings = payload?.warnings ?? [];
+    if (warnings.length > 0) toasts.fail(warnings.map(visible).join(' '));
     setOpen(false);
   };
   const start = () => {

@@ -145,9 +145,13 @@ addMutation('openPullRequest', {
         'Branch that the changes are for, 1 to 255 characters. Defaults to the branch that the session started from, or else to the default branch of the repository.',
     }),
     isDraft: t.boolean({ description: 'Whether the pull request is opened as a draft. Defaults to false.' }),
-    labels: t.stringList({ description: 'Labels for the pull request: at most 20, each of 1 to 100 characters.' }),
+    labels: t.stringList({
+      description:
+        'Labels to add to the pull request: at most 20, each of 1 to 100 characters. One that the forge refuses does not prevent the pull request: `warnings` has the reason.',
+    }),
     reviewers: t.stringList({
-      description: 'Logins of the people to review it: at most 20, each of 1 to 100 characters.',
+      description:
+        'Logins of the people to request a review from, and teams as `organization/team`: at most 20, each of 1 to 100 characters. `warnings` has the reason for one that the forge refuses.',
     }),
   }),
   payload: {
@@ -156,10 +160,16 @@ addMutation('openPullRequest', {
       type: PullRequestType,
       description: 'Pull request that was opened or found. Null if `userErrors` is not empty.',
     },
+    warnings: {
+      type: ['String'],
+      description:
+        'Sentences about labels, reviewers and other parts that the forge refused. The log of the session has them too. Null if `userErrors` is not empty.',
+    },
   },
   act: async (input, { domain }) => {
     const { session, opened } = await openPullRequest(ofAnySession(domain, 'manage'), input);
-    return { session, pullRequest: { url: opened.url, state: 'open' as const, sessionId: session.id } };
+    const pullRequest = { url: opened.url, state: 'open' as const, sessionId: session.id };
+    return { session, pullRequest, warnings: [...opened.warnings] };
   },
 });
 

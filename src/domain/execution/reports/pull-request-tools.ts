@@ -4,7 +4,7 @@ import { permissionFor } from '../../../auth/permissions.ts';
 import { DomainError } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
 import { parseInput, text } from '../../input.ts';
-import { openForSession } from '../../open-pull-requests/open-pull-request.ts';
+import { names, openForSession } from '../../open-pull-requests/open-pull-request.ts';
 import { readForSession } from '../../open-pull-requests/read-for-session.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import type { Mask } from '../runs/masking.ts';
@@ -22,6 +22,8 @@ const opening = z.object({
   draft: z.boolean({ error: '"draft" must be true or false.' }).nullish(),
   repository: text('repository', { min: 1, max: 1_000 }).nullish(),
   base: text('base', { min: 1, max: 255 }).nullish(),
+  labels: names('labels'),
+  reviewers: names('reviewers'),
 });
 const reading = z.object({ repository: text('repository', { min: 1, max: 1_000 }).nullish() });
 
@@ -30,12 +32,16 @@ export async function openTool(
   { context, run, plan, mask }: PullRequestContext,
   args: Readonly<Record<string, unknown>>,
 ): Promise<string> {
-  const { title, body, draft, repository, base } = parseInput(opening, args);
+  const { title, body, draft, labels, reviewers, ...where } = parseInput(opening, args);
   const asOwner = await ownerOf(context, run, plan.organizationId);
   const { url, isNew, warnings } = await openForSession(
     asOwner,
     { id: run.sessionId, organizationId: plan.organizationId },
-    { title: mask(title), body: body == null ? null : mask(body), isDraft: draft ?? false, repository, base },
+    {
+      ...where,
+      ...{ title: mask(title), body: body == null ? null : mask(body), isDraft: draft ?? false },
+      ...{ labels: labels?.map((each) => mask(each)), reviewers: reviewers?.map((each) => mask(each)) },
+    },
   );
   return [isNew ? `The pull request is open: ${url}` : `It was open already: ${url}`, ...warnings].join('\n');
 }

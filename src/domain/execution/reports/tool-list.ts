@@ -17,6 +17,7 @@ export const toolNames = [
 export type ToolName = (typeof toolNames)[number];
 
 const string = (description: string) => ({ type: 'string', description });
+const strings = (description: string) => ({ type: 'array', items: { type: 'string' }, description });
 const object = (properties: Record<string, object>, ...required: string[]): Tool['inputSchema'] => ({
   type: 'object',
   properties,
@@ -99,6 +100,8 @@ export function toolList({ schema, totpKeys, hasKnowledge, hasPullRequests, askT
               draft: { type: 'boolean', description: 'True for a draft.' },
               repository: string('The repository, as owner/name; needed if you work on several.'),
               base: string('The branch that the changes are for; left out, the one that you started from.'),
+              labels: strings('Labels to add.'),
+              reviewers: strings('The logins of people to review it, and teams as organization/team.'),
             },
             'title',
           ),

@@ -48,6 +48,11 @@ export interface AgentProfile {
   /** The name of the tool for questions to the user: some agents reserve one name for a tool of their own. */
   readonly askTool: 'ask_user' | 'ask_the_user';
   /**
+   * The part of Git's configuration with the author of commits: the system configuration, or the variables
+   * `GIT_CONFIG_COUNT` and following, for an agent whose commands have another system configuration.
+   */
+  readonly gitIdentity: 'system' | 'variables';
+  /**
    * The effect of a message that arrives while the agent works: it waits for the end of the turn, or cancels the turn.
    */
   readonly steer: 'wait' | 'cancel';

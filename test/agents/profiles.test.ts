@@ -50,6 +50,7 @@ it('reads every member of an agent', async () => {
         permission: 'ask',
         mcp: false,
         ask_tool: 'ask_the_user',
+        git_identity: 'variables',
         steer: 'cancel',
         sandbox: {
           driver: 'command',
@@ -86,6 +87,7 @@ it('reads every member of an agent', async () => {
     permission: 'ask',
     mcp: false,
     askTool: 'ask_the_user',
+    gitIdentity: 'variables',
     steer: 'cancel',
     sandbox: {
       driver: 'command',

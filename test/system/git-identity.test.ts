@@ -39,7 +39,13 @@ beforeAll(async () => {
     sandbox,
     mcp: false,
   });
-  const agentsConfig = await writeProfiles({}, shell('none'), shell('bwrap'));
+  const variables = (sandbox: string) => ({
+    ...shell(sandbox),
+    id: `${sandbox}-variables`,
+    'git_identity': 'variables',
+  });
+  const both = ['none', 'bwrap'].flatMap((sandbox) => [shell(sandbox), variables(sandbox)]);
+  const agentsConfig = await writeProfiles({}, ...both);
   test = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 2 });
 });
 afterAll(() => test.close());
@@ -51,13 +57,15 @@ const commit = [
 ].join('\n');
 const twice = (identity: string) => `${identity} ${identity}\n`;
 
+/** Waits for the end of a turn, after a message if there is a token, and returns the agent's last message. */
+async function run(id: string, token?: string, body = commit) {
+  if (token) await runMutation(test, 'sendMessage', '', { sessionId: id, body }, token);
+  await waitUntilEnded(test, id);
+  return (await readMessages(test, id)).at(-1)?.replace('AGENT_MESSAGE: ', '');
+}
+
 it.each(sandboxes)("commits of an agent have the author of the session's user (sandbox %s)", async (agent) => {
   const ada = await makeUser(test, { name: 'Ada Lovelace' });
-  const run = async (id: string, token?: string, body = commit) => {
-    if (token) await runMutation(test, 'sendMessage', '', { sessionId: id, body: body }, token);
-    await waitUntilEnded(test, id);
-    return (await readMessages(test, id)).at(-1)?.replace('AGENT_MESSAGE: ', '');
-  };
   const { organizationId } = test;
   const id = await createSession(test, { agent, prompt: commit, organizationId }, ada.token);
   const own = `Ada Lovelace <${ada.email}>`;
@@ -78,6 +86,22 @@ it.each(sandboxes)("commits of an agent have the author of the session's user (s
   const local = `git config user.email own@example.com\n${commit}`;
   expect(await run(id, ada.token, local)).toContain('Own <own@example.com>');
 });
+
+it.each(sandboxes)(
+  'commits without a system configuration have it with the variables (sandbox %s)',
+  async (sandbox) => {
+    const ada = await makeUser(test, { name: 'Ada Lovelace' });
+    const none = 'export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_SYSTEM=/dev/null GIT_CONFIG_GLOBAL=/dev/null';
+    const prompt = `${none}\n${commit}`;
+    const start = (agent: string) =>
+      createSession(test, { agent, prompt, organizationId: test.organizationId }, ada.token);
+    const id = await start(`${sandbox}-variables`);
+    expect(await run(id)).toBe(twice(`Ada Lovelace <${ada.email}>`));
+    expect(await run(id, test.adminToken, prompt)).toContain('@noreply.switchyard.invalid>');
+    // The same commands without the setting.
+    expect(await run(await start(sandbox))).not.toContain('Ada');
+  },
+);
 
 it.each([
   [
@@ -102,7 +126,7 @@ it.each([
   git('commit', '-q', '--allow-empty', '-m', 'work');
   expect(git('log', '-1', '--format=%an <%ae>')).toBe(`${written} <eve@example.test>\n`);
   const names = git('config', '--file', file, '--list', '--name-only').trim().split('\n');
-  expect(names).toEqual(['user.name', 'user.email', 'include.path']);
+  expect(names).toEqual(['user.name', 'user.email']);
 });
 
 it('replaces an agent’s link at the path of the file, and does not follow it', async () => {
@@ -115,7 +139,7 @@ it('replaces an agent’s link at the path of the file, and does not follow it',
   const victim = join(dataDir, 'secret.key');
   writeFileSync(victim, 'kept');
   symlinkSync(victim, join(dir, 'gitconfig'));
-  await writeGitConfig(sandbox, { name: 'Ada', email: 'ada@example.test' });
+  await writeGitConfig(sandbox, { name: 'Ada', email: 'ada@example.test' }, 'system');
   expect(readFileSync(victim, 'utf8')).toBe('kept');
   expect(lstatSync(join(dir, 'gitconfig')).isFile()).toBe(true);
   expect(readFileSync(join(dir, 'gitconfig'), 'utf8')).toContain('ada@example.test');

@@ -38,6 +38,8 @@ export const readyEntries: Readonly<Record<string, ReadyEntry>> = {
     'auth_method': 'gemini-api-key',
     // It hides every tool named "ask_user" from its model: its own and those of servers.
     'ask_tool': 'ask_the_user',
+    // Its commands have an empty system configuration of Git.
+    'git_identity': 'variables',
     provider: {
       variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
       api: 'gemini',

@@ -1,4 +1,7 @@
+import { posix } from 'node:path';
+import type { AgentProfile } from '../../../agents/agent.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
+import { appendGitConfig } from '../../../git/git-config.ts';
 import type { Context } from '../../context.ts';
 
 /** A name and an email address for Git. */
@@ -14,6 +17,19 @@ const fileName = 'gitconfig';
  * Git's system configuration, which all others override: the agent's own `git config --global` and each repository's.
  */
 export const gitVariables: Readonly<Record<string, string>> = { GIT_CONFIG_SYSTEM: fileName };
+
+/**
+ * Returns the variables with which Git also reads the file for an agent whose commands have another system
+ * configuration; `base` has the other variables of the agent.
+ */
+export function identityVariables(
+  { gitIdentity }: Pick<AgentProfile, 'gitIdentity'>,
+  { paths }: Pick<Sandbox, 'paths'>,
+  base: Readonly<Record<string, string>>,
+): Record<string, string> {
+  if (gitIdentity === 'system') return {};
+  return appendGitConfig(base, [['include.path', posix.join(paths.runtime, fileName)]]);
+}
 
 /** A domain whose addresses can't receive mail (RFC 2606). */
 const noreplyDomain = 'noreply.switchyard.invalid';
@@ -50,18 +66,24 @@ export async function readGitIdentity(context: Context, sessionId: string, seq: 
 }
 
 /**
- * Writes an identity into a sandbox, as Git's system configuration. It includes that of the machine after the identity.
- * Rejects if the file cannot be written.
+ * Writes an identity into a sandbox, as a configuration of Git. As the system configuration, it includes that of the machine
+ * after the identity. Rejects if the file cannot be written.
  */
-export function writeGitConfig(sandbox: Sandbox, identity: GitIdentity): Promise<void> {
-  return sandbox.writeRunFile(fileName, gitConfigOf(identity));
+export function writeGitConfig(
+  sandbox: Sandbox,
+  identity: GitIdentity,
+  scope: AgentProfile['gitIdentity'],
+): Promise<void> {
+  return sandbox.writeRunFile(fileName, gitConfigOf(identity) + (scope === 'system' ? systemInclude : ''));
 }
+
+const systemInclude = '[include]\n\tpath = /etc/gitconfig\n';
 
 /** Returns the configuration that sets an identity, made from names that users chose. */
 export function gitConfigOf(identity: GitIdentity): string {
   const email = cleanName(identity.email).replaceAll(' ', '') || systemIdentity.email;
   const name = cleanName(identity.name) || cleanName(email.replace(/@.*$/, '')) || systemIdentity.name;
-  return `[user]\n\tname = ${quoted(name)}\n\temail = ${quoted(email)}\n[include]\n\tpath = /etc/gitconfig\n`;
+  return `[user]\n\tname = ${quoted(name)}\n\temail = ${quoted(email)}\n`;
 }
 
 const maxCharacters = 200;

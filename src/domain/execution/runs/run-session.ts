@@ -25,7 +25,7 @@ import { createOutputRecorder } from '../tool-output/output-recorder.ts';
 import { type ClaimedRun, releaseLease } from './claims.ts';
 import { type Commands, createCommands } from './commands.ts';
 import { failureOf, quotaOver } from './failures.ts';
-import { gitVariables } from './git-identity.ts';
+import { gitVariables, identityVariables } from './git-identity.ts';
 import { type LaunchPlan, planLaunch } from './launch.ts';
 import { LeasedRun } from './leased-run.ts';
 import { createMask, type Mask } from './masking.ts';
@@ -254,13 +254,15 @@ class SessionRun {
     const served = await reports.serve();
     if (served) cleanups.push(() => served.close());
     if (leasedRun.isOver) return;
+    const env = { ...profile.env, ...plan.env };
+    const identity = identityVariables(profile, sandbox, env);
     const agent = await this.#options.agents.launch({
       profile,
       sandbox,
       env: plan.env,
       runtimeFiles: gitVariables,
       cwd: posix.join(sandbox.paths.workspace, directoryOf(plan)),
-      ...(prepared && { serviceEnv: prepared.env({ ...profile.env, ...plan.env }) }),
+      serviceEnv: { ...identity, ...prepared?.env({ ...env, ...identity }) },
       onUpdate: (update) => this.#take(parts, update),
       safeLength: (text, draftId) => Math.max(safeLength(text), draftId === null ? 0 : drafts.sentLength(draftId)),
       drafts: { newId, grow: drafts.grow },

@@ -70,7 +70,7 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
     const messages = isInterrupted ? await readTurnMessages(context, run.sessionId) : inbox;
     const flags = { isInterrupted, isFirst, isForgetful, stopNote };
     const blocks = await promptBlocks(leasedRun, { plan, sandbox, messages, tools: reports.tools, ...flags });
-    await setGitIdentity(leasedRun, sandbox, messages.at(-1)?.seq ?? null);
+    await setGitIdentity(leasedRun, parts, messages.at(-1)?.seq ?? null);
     if (leasedRun.isOver) return;
     const turn = await startTurn(context, run, { messages: inbox, isAfterStop: stopNote !== null });
     if (turn === null) continue;
@@ -87,10 +87,14 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
 
 // The author of a turn's commits is the author of its message. Without an identity the agent can still do everything
 // else.
-async function setGitIdentity({ context, run }: LeasedRun, sandbox: Sandbox, seq: number | null): Promise<void> {
+async function setGitIdentity(
+  { context, run }: LeasedRun,
+  { sandbox, profile }: TurnParts,
+  seq: number | null,
+): Promise<void> {
   const { sessionId } = run;
   const identity = await readGitIdentity(context, sessionId, seq);
-  await writeGitConfig(sandbox, identity).catch((err: unknown) => {
+  await writeGitConfig(sandbox, identity, profile.gitIdentity).catch((err: unknown) => {
     context.log.warn({ err, sessionId }, 'An agent has no identity for Git: its configuration could not be written.');
   });
 }

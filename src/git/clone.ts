@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { removeTree } from '../store/delete-tree.ts';
+import { checkTree } from './check-tree.ts';
 import {
   checkedGit,
   type GitRemote,
@@ -254,10 +255,15 @@ async function checkOut(mirrors: Mirrors, mirror: Mirror, request: CloneRequest,
   const { path } = mirrors;
   await inNewDirectory(mirrors, request, async (made) => {
     const sharing = borrowerId === null ? '--no-hardlinks' : '--shared';
+    const checking = checkTree(mirror, head, mirrors.limits, signal);
+    // Its error counts when the clone has ended.
+    checking.catch(() => undefined);
     const clone = ['clone', '-q', '--no-checkout', sharing, '-c', 'push.autoSetupRemote=true', mirror.directory, made];
     await checkedGit(clone, { cwd: dirname(made), path, signal, protocol: 'file' });
     await checkedGit(['config', 'remote.origin.url', originUrl], { cwd: made, path, signal });
-    const options = { cwd: made, path, signal, ...(onProgress && { onProgress }) };
+    await checking;
+    const { maxMemoryBytes } = mirrors.limits;
+    const options = { cwd: made, path, signal, maxMemoryBytes, ...(onProgress && { onProgress }) };
     await checkedGit(['checkout', '--progress', '--no-track', '-B', branch, head], options);
   });
 }

@@ -1,7 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { lstat, mkdir, readdir, rename, stat, statfs, unlink, utimes, writeFile } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { removeTree } from '../store/delete-tree.ts';
+import { inGigabytes, type TreeLimits } from './check-tree.ts';
+import { diskFull, errorOf } from './git-errors.ts';
 import { createLocks, type Locks } from './locks.ts';
 import type { GitProgress } from './progress.ts';
 import { RepositoryError } from './repository-error.ts';
@@ -24,13 +27,13 @@ export interface MirrorKey {
 }
 
 /** Limits of mirrors and clones. */
-export interface MirrorLimits {
+export interface MirrorLimits extends TreeLimits {
   /** The maximum number of bytes that one fetch may receive. */
   readonly maxFetchBytes: number;
-  /** The free space that must remain on the disk, in bytes. */
-  readonly minFreeBytes: number;
   /** The maximum duration of one git command. */
   readonly commandMs: number;
+  /** Address space of one git command, in bytes. */
+  readonly maxMemoryBytes: number;
   /** The time without use after which a mirror without borrowers is deleted. */
   readonly unusedMs: number;
 }
@@ -79,6 +82,8 @@ export interface MirrorGitOptions {
   readonly signal: AbortSignal;
   readonly remote?: GitRemote;
   onProgress?(progress: GitProgress): void;
+  /** As in {@link runGit}. */
+  onOutput?(chunk: Buffer): void;
 }
 
 /** The time after which work in the background is repeated. */
@@ -89,7 +94,10 @@ const gibibyte = 1_024 ** 3;
 const defaultLimits: MirrorLimits = {
   maxFetchBytes: 8 * gibibyte,
   minFreeBytes: gibibyte,
+  maxTreeEntries: 1_000_000,
+  maxTreeBytes: 16 * gibibyte,
   commandMs: 30 * 60_000,
+  maxMemoryBytes: Math.min(8 * gibibyte, Math.max(gibibyte, totalmem() / 2)),
   unusedMs: 30 * 86_400_000,
 };
 
@@ -160,7 +168,7 @@ function pathOf(directory: string, { ownerId, host, path }: MirrorKey): string {
 }
 
 function mirrorAt(directory: string, path: string, limits: MirrorLimits, lock: Locks['run']): Mirror {
-  const git = async (args: readonly string[], { signal, remote, onProgress }: MirrorGitOptions) => {
+  const git = async (args: readonly string[], { signal, remote, onProgress, onOutput }: MirrorGitOptions) => {
     const timeout = AbortSignal.timeout(limits.commandMs);
     const stop = new AbortController();
     let exceeded: RepositoryError | null = null;
@@ -171,7 +179,9 @@ function mirrorAt(directory: string, path: string, limits: MirrorLimits, lock: L
     const options = {
       cwd: directory,
       path,
+      maxMemoryBytes: limits.maxMemoryBytes,
       signal: AbortSignal.any([signal, timeout, stop.signal]),
+      ...(onOutput && { onOutput }),
       ...(remote && { env: remote.env, protocol: 'http' as const }),
       onProgress: (progress: GitProgress) => {
         watch(progress);
@@ -228,28 +238,8 @@ export async function checkedGit(args: readonly string[], options: Parameters<ty
   return outcome;
 }
 
-function errorOf({ stderr }: GitOutcome): RepositoryError {
-  const remote = /^fatal: remote error: (.+)$/m.exec(stderr)?.[1];
-  if (remote !== undefined) return new RepositoryError('REMOTE', remote);
-  const noRef = /couldn't find remote ref (\S+)/.exec(stderr)?.[1];
-  if (noRef !== undefined) return new RepositoryError('NO_REF', `It has no ref ${noRef}.`);
-  if (/No space left on device/i.test(stderr)) return diskFull();
-  const last =
-    stderr
-      .split('\n')
-      .filter((line) => /^(?:fatal|error): /.test(line))
-      .at(-1) ?? 'git failed.';
-  const sentence = last.replace(/^(?:fatal|error): /, '').replace(/\.?$/, '.');
-  const isRemote = /remote end hung up|early EOF|unable to access|RPC failed/i.test(stderr);
-  return new RepositoryError(isRemote ? 'REMOTE' : 'REFUSED_CONTENT', `Git says: ${sentence}`);
-}
-
 function timedOut({ commandMs }: MirrorLimits): RepositoryError {
   return new RepositoryError('TIMEOUT', `It took more than ${Math.round(commandMs / 60_000)} minutes.`);
-}
-
-function diskFull(): RepositoryError {
-  return new RepositoryError('DISK_FULL', 'The worker has too little free disk space for it.');
 }
 
 async function checkSpace(directory: string, { minFreeBytes }: MirrorLimits): Promise<void> {
@@ -262,7 +252,7 @@ function watchFetch(directory: string, limits: MirrorLimits, onExceeded: (error:
   let isChecking = false;
   return ({ bytes }: GitProgress) => {
     if (bytes !== null && bytes > limits.maxFetchBytes) {
-      const gb = Math.round((limits.maxFetchBytes / gibibyte) * 10) / 10;
+      const gb = inGigabytes(limits.maxFetchBytes);
       onExceeded(new RepositoryError('TOO_LARGE', `It is larger than ${gb} GB, the most that a worker fetches.`));
     }
     if (isChecking) return;

@@ -17,6 +17,8 @@ export interface RunGitOptions {
   readonly signal: AbortSignal;
   /** A program with arguments that runs git, such as a sandbox; if missing: git is run directly. */
   readonly launcher?: readonly string[];
+  /** The address space of git, in bytes; if missing: unlimited. */
+  readonly maxMemoryBytes?: number;
   /** The standard input; if missing: none. */
   readonly input?: Buffer;
   /** Called for each line of progress, which may be many in a second. Must not throw. */
@@ -33,6 +35,9 @@ export interface GitOutcome {
   /** The last lines of stderr, without progress. */
   readonly stderr: string;
 }
+
+// The limit of memory is the kernel's. Systems without it go on without one.
+const limitMemory = 'ulimit -v "$0" 2>/dev/null; exec "$@"';
 
 const maxOutputBytes = 32 * 1_048_576;
 const maxErrorCharacters = 8_000;
@@ -86,9 +91,11 @@ const settings: readonly GitSetting[] = [
  * also if git fails. Rejects with RepositoryError: `NO_GIT`, `STOPPED`, or `REFUSED_CONTENT` if the output is too long.
  */
 export async function runGit(args: readonly string[], options: RunGitOptions): Promise<GitOutcome> {
-  const { cwd, path, env = {}, protocol, launcher = [], input, signal, onProgress, onOutput } = options;
+  const { cwd, path, env = {}, protocol, launcher = [], maxMemoryBytes, input, signal, onProgress, onOutput } = options;
   if (signal.aborted) throw stopped();
-  const [program = 'git', ...rest] = [...launcher, 'git', ...args];
+  const limiter =
+    maxMemoryBytes === undefined ? [] : ['/bin/sh', '-c', limitMemory, String(Math.ceil(maxMemoryBytes / 1_024))];
+  const [program = 'git', ...rest] = [...launcher, ...limiter, 'git', ...args];
   const child = spawn(program, rest, {
     cwd,
     // A group of its own, because git starts programs that would otherwise outlive it.
@@ -108,6 +115,8 @@ export async function runGit(args: readonly string[], options: RunGitOptions): P
       GIT_OPTIONAL_LOCKS: '0',
       GIT_NO_REPLACE_OBJECTS: '1',
       GIT_ALLOW_PROTOCOL: protocol ?? 'none',
+      // Git refuses a single allocation that exceeds it, with an error that says so.
+      ...(maxMemoryBytes !== undefined && { GIT_ALLOC_LIMIT: String(Math.ceil(maxMemoryBytes / 4)) }),
       ...env,
       ...appendGitConfig(env, settings),
     },
@@ -151,6 +160,8 @@ export async function runGit(args: readonly string[], options: RunGitOptions): P
       child.once('close', resolve);
     });
     if (signal.aborted) throw stopped();
+    // The shell that limits the memory found no git.
+    if (code === 127) throw noGit();
     if (bytes > maxOutputBytes) throw new RepositoryError('REFUSED_CONTENT', 'The repository has too many refs.');
     return { code, stdout: Buffer.concat(chunks).toString('utf8'), stderr: errors.text() };
   } catch (error) {

@@ -4,10 +4,12 @@ import { spawnSync } from 'node:child_process';
 const gitTests = [
   'test/agents/git-clones.test.ts',
   'test/agents/git-gateway*.test.ts',
+  'test/agents/git-hostile-repositories.test.ts',
+  'test/agents/git-mirrors.test.ts',
   'test/agents/sandbox-repositories.test.ts',
   'test/console/session-repositories.test.ts',
   'test/forges/git-https.test.ts',
-  'test/system/{git-identity,session-repositories}.test.ts',
+  'test/system/{git-identity,hostile-repositories,session-repositories}.test.ts',
 ];
 
 /** Returns the files to leave out because git is missing here, after a line about it. Throws on CI, where git must exist. */

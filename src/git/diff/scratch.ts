@@ -55,9 +55,6 @@ export interface Scratch {
 
 const maxOutputBytes = 96 * 1_048_576;
 
-// The limit of memory is the kernel's. Systems without it go on without one.
-const limitMemory = 'ulimit -v "$0" 2>/dev/null; exec "$@"';
-
 /** Creates a scratch repository for objects of a format. Rejects with RepositoryError. */
 export async function openScratch(options: ScratchOptions, format: 'sha1' | 'sha256'): Promise<Scratch> {
   const { parent, clone, readable, path, confine, limits } = options;
@@ -66,8 +63,7 @@ export async function openScratch(options: ScratchOptions, format: 'sha1' | 'sha
   const closing = new AbortController();
   const timeout = AbortSignal.timeout(limits.timeoutMs);
   const signal = AbortSignal.any([options.signal, closing.signal, timeout]);
-  const confined = confine?.({ readable, writable: [directory] }) ?? [];
-  const launcher = [...confined, '/bin/sh', '-c', limitMemory, String(Math.ceil(limits.maxMemoryBytes / 1_024))];
+  const launcher = confine?.({ readable, writable: [directory] }) ?? [];
   const settings = appendGitConfig({}, [
     // Larger files count as binary, and git does not load them.
     ['core.bigFileThreshold', String(limits.maxFileBytes)],
@@ -83,6 +79,7 @@ export async function openScratch(options: ScratchOptions, format: 'sha1' | 'sha
     cwd: directory,
     path,
     launcher,
+    maxMemoryBytes: limits.maxMemoryBytes,
     signal: stop === undefined ? signal : AbortSignal.any([signal, stop]),
     env: {
       ...settings,

@@ -22,3 +22,10 @@ export function plainLines(text: string): string {
     .map((line) => line.replaceAll(unprintable, ' '))
     .join('\n');
 }
+
+/** Removes control characters other than line breaks and tabs, and bidirectional marks, from a text in Markdown. */
+export function plainMarkdown(text: string): string {
+  return storable(
+    text.replaceAll(/\r\n?/g, '\n').replaceAll(unprintable, (found) => found.replaceAll(/[^\n\t]/gu, '')),
+  );
+}

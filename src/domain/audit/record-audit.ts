@@ -23,6 +23,14 @@ export const auditActions = {
     target: 'session',
     meaning: 'A pull request of a session’s branch was asked for. The data has its repository and branches.',
   },
+  'update_pull_request': {
+    target: 'session',
+    meaning: 'The change of a pull request of a session was requested. `changed` in the data names the parts.',
+  },
+  'reply_to_pull_request': {
+    target: 'session',
+    meaning: 'A reply to a comment on a pull request of a session was requested. The data has the id of the comment.',
+  },
   'retry_turn': { target: 'session', meaning: 'The messages of the last turn were sent to the agent again.' },
   'sleep_session': { target: 'session', meaning: 'A session was suspended, directly or because it was archived.' },
   'acknowledge_session_hard_cap': { target: 'session', meaning: 'The ACU limit of a session was changed.' },

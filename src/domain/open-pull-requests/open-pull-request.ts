@@ -1,29 +1,22 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
-import { DomainError, refuse } from '../../common/errors.ts';
+import { type DomainError, refuse } from '../../common/errors.ts';
 import { plainLine } from '../../common/plain-text.ts';
 import { type ForgeError, isForgeError } from '../../forges/interface/errors.ts';
 import type { CreatedPullRequest, NewPullRequest } from '../../forges/interface/pull-requests.ts';
-import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { followPullRequest } from '../followed-pull-requests/follow.ts';
 import { parseInput, text } from '../input.ts';
 import { applyAnswer } from '../pull-requests/apply-answer.ts';
-import { lockSession, notifySession } from '../sessions/change-session.ts';
+import { lockSession } from '../sessions/change-session.ts';
 import { getSessionFor, type SessionTarget } from '../sessions/find-session.ts';
-import { appendEntries } from '../sessions/log.ts';
-import { type SessionRecord, sessionUrl } from '../sessions/session.ts';
+import type { SessionRecord } from '../sessions/session.ts';
 import { forgeFailure, isTemporary } from './failures.ts';
 import { deleteIntent, postponeIntent, writeIntent } from './intents.ts';
-import { findTarget, type PullRequestSession, type Target } from './target.ts';
-
-/** The schema of labels, or of reviewers. */
-export const names = (name: string) =>
-  z
-    .array(text(name, { min: 1, max: 100, isBlankRefused: true }), { error: `"${name}" must be a list of texts.` })
-    .max(20, `"${name}" must have at most 20 items.`)
-    .nullish();
+import { noticeWarnings } from './notices.ts';
+import { findTarget, type PullRequestSession, refuseReadOnly, type Target } from './target.ts';
+import { bodyWith, names, plainNames, requesterOf } from './texts.ts';
 
 /** The values of {@link PullRequestInput}. */
 export const pullRequestSchema = z.object({
@@ -73,19 +66,14 @@ export async function openForSession(
   let request: NewPullRequest;
   try {
     target = await findTarget(context, session, repository ?? null);
-    if (target.isReadOnly) {
-      throw new DomainError(
-        'INVALID_STATE',
-        `The organization may only read ${target.path}: it cannot open pull requests.`,
-      );
-    }
+    refuseReadOnly(target);
     const baseBranch = base ?? (await defaultBase(target));
     if (baseBranch === target.branch) {
       throw refuse(['base'], `"base" must differ from the session’s branch ${JSON.stringify(target.branch)}.`);
     }
     const body = wanted.body ?? (await target.pullRequests.template(target.path, baseBranch)) ?? '';
     request = {
-      ...{ title: plainLine(wanted.title, 250), body: withRequester(context, session, body) },
+      ...{ title: plainLine(wanted.title, 250), body: bodyWith(body, requesterOf(context, session)) },
       ...{ headBranch: target.branch, baseBranch, isDraft: wanted.isDraft ?? false },
       ...{ labels: plainNames(wanted.labels), reviewers: plainNames(wanted.reviewers) },
     };
@@ -128,46 +116,17 @@ export async function finishIntent(
       isOpenedByService: true,
     });
     await followPullRequest(context, tx, { sessionId, repositoryId, gitConnectionId, path, number, url });
-    await noticeWarnings(context, tx, session, url, warnings);
+    await noticeWarnings(context, tx, session, { url, warnings });
     await deleteIntent(tx, id);
   });
   return { url, number, isNew, warnings };
 }
-
-/** Writes what the forge refused of a pull request to the log of its locked session. */
-export async function noticeWarnings(
-  context: Context,
-  tx: Transaction,
-  session: SessionRecord,
-  url: string,
-  warnings: readonly string[],
-): Promise<void> {
-  if (warnings.length === 0) return;
-  const body = plainLine(`The forge refused a part of ${url}. ${warnings.join(' ')}`, 5_000);
-  await appendEntries(tx, session.id, null, [{ kind: 'NOTICE', body }], context.now());
-  notifySession(context, tx, session);
-}
-
-/** Labels or reviewers without control characters. */
-export const plainNames = (input: readonly string[] | null | undefined): string[] =>
-  (input ?? []).map((each) => plainLine(each, 100)).filter((each) => each !== '');
 
 async function defaultBase({ baseRef, defaultBranch, branch, forge, path }: Target): Promise<string> {
   if (baseRef !== null && baseRef !== branch) return baseRef;
   const found = defaultBranch ?? (await forge.getRepository(path)).defaultBranch;
   if (found === null) throw refuse(['base'], '"base" must be given: the repository has no default branch.');
   return found;
-}
-
-/** Adds who asked, and where. Characters of Markdown in the name lose their meaning, and a name mentions nobody. */
-function withRequester(context: Context, { id }: PullRequestSession, body: string): string {
-  const { principal } = context.viewer;
-  const name = 'name' in principal ? (principal.name ?? '') : '';
-  const clean = plainLine(name, 100)
-    .replaceAll(/[@#<>[\]()`*_\\|~!]/g, '')
-    .trim();
-  const by = clean === '' ? 'Requested' : `Requested by ${clean}`;
-  return `${body.trimEnd()}\n\n${by} in ${sessionUrl(context, id)}\n`.trimStart();
 }
 
 /** Says that the branch must be pushed first, if no push of it was accepted. */

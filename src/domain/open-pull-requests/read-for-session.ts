@@ -62,9 +62,9 @@ async function logOf(pullRequests: PullRequests, path: string, check: Check): Pr
   return `End of the log of ${plainLine(check.name, 200)}:\n${end}`;
 }
 
-function commentText({ author, body, location }: PullRequestComment): string {
+function commentText({ id, author, body, location }: PullRequestComment): string {
   const line = location?.line == null ? '' : `:${location.line}`;
   const where = location ? ` on ${plainLine(location.path, 500)}${line}` : '';
   const by = plainLine(author?.login ?? 'unknown', 100);
-  return `Comment by ${by}${where}:\n${plainLines(shorten(body, maxComment))}`;
+  return `Comment ${id} by ${by}${where}:\n${plainLines(shorten(body, maxComment))}`;
 }

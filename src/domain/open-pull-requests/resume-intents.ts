@@ -8,7 +8,7 @@ import { appendEntries } from '../sessions/log.ts';
 import { isTemporary } from './failures.ts';
 import { claimIntents, deleteIntent, type Intent, isLastAttempt, postponeIntent } from './intents.ts';
 import { finishIntent } from './open-pull-request.ts';
-import { findTarget } from './target.ts';
+import { findTarget, refuseReadOnly } from './target.ts';
 
 /** Maximum number of intents of one round. */
 const batchSize = 10;
@@ -26,7 +26,7 @@ async function resume(services: Services, intent: Intent): Promise<void> {
   const context = asSystem(services, intent.enterpriseId);
   try {
     const target = await findTarget(services, { id: sessionId, organizationId }, repositoryId);
-    if (target.isReadOnly) throw new DomainError('INVALID_STATE', `The organization may only read ${target.path}.`);
+    refuseReadOnly(target);
     await finishIntent(context, intent, target);
   } catch (error) {
     if (isForgeError(error) && isTemporary(error) && !isLastAttempt(intent)) return await postponeIntent(services, id);

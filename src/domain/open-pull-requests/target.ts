@@ -1,6 +1,7 @@
 import { DomainError, refuse } from '../../common/errors.ts';
+import { isForgeError } from '../../forges/interface/errors.ts';
 import type { Forge } from '../../forges/interface/forge.ts';
-import type { PullRequests } from '../../forges/interface/pull-requests.ts';
+import type { PullRequest, PullRequests } from '../../forges/interface/pull-requests.ts';
 import type { Services } from '../context.ts';
 import { openConnection } from '../git-connections/open-connection.ts';
 import { parseReference } from '../repositories/parse-reference.ts';
@@ -60,6 +61,45 @@ export async function findTarget(
     ...{ branch: row.branch, baseRef: row.baseRef, defaultBranch: usable.defaultBranch },
     ...{ isReadOnly: usable.isReadOnly, forge, pullRequests: forge.pullRequests },
   };
+}
+
+/** Throws INVALID_STATE if the organization may only read the repository. */
+export function refuseReadOnly({ isReadOnly, path }: Target): void {
+  if (!isReadOnly) return;
+  throw new DomainError('INVALID_STATE', `The organization may only read ${path}: it cannot write pull requests.`);
+}
+
+/** A session's repository, and a pull request of its branch. */
+export interface OwnPullRequest extends Target {
+  readonly pullRequest: PullRequest;
+}
+
+/**
+ * Finds a pull request of a session's branch at its forge: the one with this number, or the open one. Throws UNKNOWN_REFERENCE,
+ * INVALID_STATE, and ForgeError. The forge is asked each time, since a session may report pull requests of others.
+ */
+export async function findOwn(
+  services: Pick<Services, 'store' | 'keyring' | 'forges'>,
+  session: PullRequestSession,
+  { repository, number }: { readonly repository: string | null; readonly number: number | null },
+): Promise<OwnPullRequest> {
+  const target = await findTarget(services, session, repository);
+  refuseReadOnly(target);
+  const { pullRequests, path, branch } = target;
+  const branchName = JSON.stringify(branch);
+  if (number === null) {
+    const found = await pullRequests.find(path, branch);
+    if (found) return { ...target, pullRequest: found };
+    throw new DomainError('INVALID_STATE', `The branch ${branchName} has no open pull request in ${path}.`);
+  }
+  const found = await pullRequests.get(path, number).catch((error: unknown) => {
+    if (isForgeError(error, 'NOT_FOUND')) return null;
+    throw error;
+  });
+  const isOwn = found?.headBranch === branch && found.headRepository?.toLowerCase() === path.toLowerCase();
+  if (isOwn) return { ...target, pullRequest: found };
+  const message = `"number" must be of a pull request of the session’s branch ${branchName} in ${path}.`;
+  throw refuse(['number'], message, 'UNKNOWN_REFERENCE');
 }
 
 function choose(rows: readonly RepositoryRow[], reference: string | null): RepositoryRow {

@@ -4,6 +4,7 @@ import { type ApiCall, type ApiClient, createApiClient, listOf } from '../http/a
 import type { ForgeServices } from '../http/services.ts';
 import { isForgeError } from '../interface/errors.ts';
 import type { AbilityReport, Forge, ForgeAbility, ForgeIdentity } from '../interface/forge.ts';
+import { checkedPullRequests } from '../support/checked-pull-requests.ts';
 import { type ForgeAddress, requireSecret, type TokenConnection } from '../support/connection.ts';
 import { maxPage, readPageCursor } from '../support/page-cursor.ts';
 import { requirePath } from '../support/paths.ts';
@@ -89,7 +90,7 @@ export function openGitea(
         warnings: [],
       };
     },
-    pullRequests: createGiteaPullRequests({ client, pathOf, baseUrl }),
+    pullRequests: checkedPullRequests(createGiteaPullRequests({ client, pathOf, baseUrl }), host),
     webhooks: createGiteaWebhooks({ host, baseUrl, secret: connection.webhookSecret }),
   };
 }

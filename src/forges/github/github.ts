@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { createApiClient, listOf } from '../http/api-client.ts';
 import type { ForgeServices } from '../http/services.ts';
 import type { Forge, ForgeIdentity, GitCredential, RepositoryPage, RepositoryQuery } from '../interface/forge.ts';
+import { checkedPullRequests } from '../support/checked-pull-requests.ts';
 import type { ForgeAddress, ForgeConnection, TokenConnection } from '../support/connection.ts';
 import { requireSecret } from '../support/connection.ts';
 import { maxPage, readPageCursor } from '../support/page-cursor.ts';
@@ -126,12 +127,15 @@ export function openGithub(connection: GithubConnection, address: ForgeAddress, 
       const report = app ? await readAppReport(app) : await readTokenReport(client);
       return { identity: await readIdentity(), ...report };
     },
-    pullRequests: createGithubPullRequests({
-      client,
-      pathOf,
-      baseUrl,
-      graphqlPath: apiUrl.endsWith('/api/v3') ? '/../graphql' : '/graphql',
-    }),
+    pullRequests: checkedPullRequests(
+      createGithubPullRequests({
+        client,
+        pathOf,
+        baseUrl,
+        graphqlPath: apiUrl.endsWith('/api/v3') ? '/../graphql' : '/graphql',
+      }),
+      host,
+    ),
     webhooks: createGithubWebhooks({ host, baseUrl, secret: connection.webhookSecret }),
   };
 }

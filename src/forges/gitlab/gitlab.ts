@@ -3,6 +3,7 @@ import { type ApiClient, createApiClient, listOf } from '../http/api-client.ts';
 import type { ForgeServices } from '../http/services.ts';
 import { isForgeError } from '../interface/errors.ts';
 import type { AbilityReport, ConnectionReport, Forge, ForgeAbility, ForgeIdentity } from '../interface/forge.ts';
+import { checkedPullRequests } from '../support/checked-pull-requests.ts';
 import { type ForgeAddress, requireSecret, type TokenConnection } from '../support/connection.ts';
 import { readPageCursor } from '../support/page-cursor.ts';
 import { requirePath } from '../support/paths.ts';
@@ -103,7 +104,7 @@ export function openGitlab(
       return identity;
     },
     testConnection: async () => ({ identity: await readIdentity(), ...(await readReport(client)) }),
-    pullRequests: createGitlabPullRequests({ client, pathOf, baseUrl }),
+    pullRequests: checkedPullRequests(createGitlabPullRequests({ client, pathOf, baseUrl }), host),
     webhooks: createGitlabWebhooks({ host, baseUrl, secret: connection.webhookSecret }),
   };
 }

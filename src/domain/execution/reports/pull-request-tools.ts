@@ -4,8 +4,11 @@ import { permissionFor } from '../../../auth/permissions.ts';
 import { DomainError } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
 import { parseInput, text } from '../../input.ts';
-import { names, openForSession } from '../../open-pull-requests/open-pull-request.ts';
+import { openForSession } from '../../open-pull-requests/open-pull-request.ts';
 import { readForSession } from '../../open-pull-requests/read-for-session.ts';
+import { type ReplyInput, replyForSession } from '../../open-pull-requests/reply-to-comment.ts';
+import { names } from '../../open-pull-requests/texts.ts';
+import { updateForSession } from '../../open-pull-requests/update-pull-request.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import type { Mask } from '../runs/masking.ts';
 
@@ -54,6 +57,38 @@ export async function readTool(
   const { repository } = parseInput(reading, args);
   const session = { id: run.sessionId, organizationId: plan.organizationId };
   return mask(await readForSession(context, session, repository ?? null));
+}
+
+/** Changes a pull request of the session's branch for its agent. */
+export async function updateTool(
+  { context, run, plan, mask }: PullRequestContext,
+  args: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const { draft, ...input } = masked(args, mask);
+  const asOwner = await ownerOf(context, run, plan.organizationId);
+  const session = { id: run.sessionId, organizationId: plan.organizationId };
+  const { url, changed, warnings } = await updateForSession(asOwner, session, { ...input, isDraft: draft } as object);
+  return [`The pull request ${url} is changed: ${changed.join(', ')}.`, ...warnings].join('\n');
+}
+
+/** Replies to a comment on a pull request of the session's branch for its agent. */
+export async function replyTool(
+  { context, run, plan, mask }: PullRequestContext,
+  args: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const asOwner = await ownerOf(context, run, plan.organizationId);
+  const session = { id: run.sessionId, organizationId: plan.organizationId };
+  const { url } = await replyForSession(asOwner, session, masked(args, mask) as unknown as ReplyInput);
+  return `The reply is on ${url}.`;
+}
+
+/** Masks the texts of arguments whose schema is checked later. */
+function masked(args: Readonly<Record<string, unknown>>, mask: Mask): Record<string, unknown> {
+  const each = (value: unknown): unknown => {
+    if (typeof value === 'string') return mask(value);
+    return Array.isArray(value) ? value.map(each) : value;
+  };
+  return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, each(value)]));
 }
 
 async function ownerOf(context: Context, run: ClaimedRun, organizationId: string): Promise<Context> {

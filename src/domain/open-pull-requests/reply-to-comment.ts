@@ -1,0 +1,62 @@
+import type { z } from 'zod';
+import { refuse } from '../../common/errors.ts';
+import { plainMarkdown } from '../../common/plain-text.ts';
+import type { PullRequestComment } from '../../forges/interface/pull-requests.ts';
+import { audit } from '../audit/record-audit.ts';
+import type { Context } from '../context.ts';
+import { parseInput, text } from '../input.ts';
+import { lockSession } from '../sessions/change-session.ts';
+import { asDomainError } from './failures.ts';
+import { noticeSession } from './notices.ts';
+import { findOwn, type PullRequestSession } from './target.ts';
+import { requesterOf } from './texts.ts';
+import { ownPullRequestSchema } from './update-pull-request.ts';
+
+const replySchema = ownPullRequestSchema.extend({
+  comment: text('comment', { min: 1, max: 100 }),
+  body: text('body', { min: 1, max: 60_000, isBlankRefused: true }),
+});
+
+/** A reply to a comment on a pull request of a session. */
+export type ReplyInput = z.input<typeof replySchema>;
+
+/**
+ * Replies to a comment on a pull request of a session's branch: in its thread, or in the conversation if it has none. The reply begins
+ * with a line that says that an agent wrote it. Returns the URL of the pull request. Throws INVALID_INPUT, UNKNOWN_REFERENCE, and
+ * INVALID_STATE with the forge's reason.
+ */
+export async function replyForSession(
+  context: Context,
+  session: PullRequestSession,
+  input: ReplyInput,
+): Promise<{ readonly url: string }> {
+  const { repository, number, comment, body } = parseInput(replySchema, input);
+  return asDomainError(async () => {
+    const where = { repository: repository ?? null, number: number ?? null };
+    const { pullRequest, pullRequests, path } = await findOwn(context, session, where);
+    const { url, number: ownNumber } = pullRequest;
+    // Only comments of this pull request are found, whatever the forge does with ids of others.
+    const { comments } = await pullRequests.comments(path, ownNumber);
+    const found = chooseComment(comments, comment);
+    if (!found) throw refuse(['comment'], `"comment" must be the id of a comment on ${url}.`, 'UNKNOWN_REFERENCE');
+    const { id: sessionId, organizationId } = session;
+    const data = { repository: path, number: ownNumber, comment: found.id };
+    await context.store.transact((tx) =>
+      audit(context, tx, 'reply_to_pull_request', { organizationId, sessionId, targetId: sessionId, data }),
+    );
+    // At the beginning, where nothing in the text can hide it.
+    const marked = `Reply of an agent. ${requesterOf(context, session)}\n\n${plainMarkdown(body).trim()}\n`;
+    await (found.threadId === null
+      ? pullRequests.comment(path, ownNumber, marked)
+      : pullRequests.reply(path, ownNumber, found.threadId, marked));
+    await context.store.transact(async (tx) => {
+      const record = await lockSession(tx, sessionId, null);
+      await noticeSession(context, tx, record, `The agent replied to a comment on the pull request ${url}.`);
+    });
+    return { url };
+  });
+}
+
+// Comments on lines and comments of the conversation are numbered separately at some forges.
+const chooseComment = (comments: readonly PullRequestComment[], id: string) =>
+  comments.find((each) => each.id === id && each.threadId !== null) ?? comments.find((each) => each.id === id);

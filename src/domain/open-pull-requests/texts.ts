@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { plainLine, plainMarkdown } from '../../common/plain-text.ts';
+import type { Context } from '../context.ts';
+import { text } from '../input.ts';
+import { sessionUrl } from '../sessions/session.ts';
+import type { PullRequestSession } from './target.ts';
+
+/** The schema of labels, or of reviewers. */
+export const names = (name: string) =>
+  z
+    .array(text(name, { min: 1, max: 100, isBlankRefused: true }), { error: `"${name}" must be a list of texts.` })
+    .max(20, `"${name}" must have at most 20 items.`)
+    .nullish();
+
+/** Labels or reviewers without control characters. */
+export const plainNames = (input: readonly string[] | null | undefined): string[] =>
+  (input ?? []).map((each) => plainLine(each, 100)).filter((each) => each !== '');
+
+/** Says who requested something, and where. Characters of Markdown in the name lose their meaning, and a name mentions nobody. */
+export function requesterOf(context: Context, { id }: PullRequestSession): string {
+  const { principal } = context.viewer;
+  const name = 'name' in principal ? (principal.name ?? '') : '';
+  const clean = plainLine(name, 100)
+    .replaceAll(/[@#<>[\]()`*_\\|~!]/g, '')
+    .trim();
+  const by = clean === '' ? 'Requested' : `Requested by ${clean}`;
+  return `${by} in ${sessionUrl(context, id)}`;
+}
+
+// Constructs of HTML in Markdown that hide everything up to their end, or up to the end of the text.
+const hiding: readonly (readonly [start: RegExp, end: string])[] = [
+  [/<!--/g, '-->'],
+  [/<\?/g, '?>'],
+  [/<!\[CDATA\[/gi, ']]>'],
+  [/<![a-z]/gi, '>'],
+  ...['details', 'pre', 'script', 'style', 'textarea', 'template'].map(
+    (name) => [new RegExp(`<${name}\\b`, 'gi'), `</${name}>`] as const,
+  ),
+];
+
+/** Ends a Markdown text with a line, and first ends the parts of it that could hide the line. */
+export function bodyWith(body: string, line: string): string {
+  const clean = plainMarkdown(body).trimEnd();
+  const ends = hiding.flatMap(([start, end]) => {
+    const last = [...clean.matchAll(start)].at(-1)?.index ?? -1;
+    return last > clean.toLowerCase().lastIndexOf(end) ? [end] : [];
+  });
+  return `${[clean, ...ends].join('\n')}\n\n${line}\n`.trimStart();
+}

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { openTool, readTool, replyTool, updateTool } from '../../src/domain/execution/reports/pull-request-tools.ts';
+import { parseId } from '../../src/domain/ids.ts';
+import { asSystem } from '../../src/domain/sessions/as-system.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { openPullRequestAt, pushBranchAt, reportPullRequest, statesOf } from '../support/followed-pull-requests.ts';
+import { personToken, startGithub, type TestGithub } from '../support/forges/github.ts';
+import { connectForgeAt, type TestConnection } from '../support/git-webhooks.ts';
+import { runMutation } from '../support/people.ts';
+import { createSession } from '../support/sessions.ts';
+
+let github: TestGithub;
+let test: TestApp;
+let connection: TestConnection;
+beforeAll(async () => {
+  github = await startGithub();
+  test = await startApp({ roles: ['api'], isHttpForgeAllowed: true });
+  connection = await connectForgeAt(test, github.url, { token: personToken });
+});
+afterAll(async () => {
+  await test.close();
+  await github.close();
+});
+beforeEach(() => github.intercept(() => null));
+
+const secret = 'c4n4ry-of-the-session';
+const rows = (sql: string, id: string) => test.app.services.store.query<Record<string, any>>(sql, [id]);
+const tools = { open: openTool, update: updateTool, reply: replyTool, read: readTool };
+/** Calls a tool for the agent of a session, which has not run yet. */
+async function tool(sessionId: string, name: keyof typeof tools, args: object, generation = 0): Promise<string> {
+  const id = parseId('session', sessionId) ?? '';
+  const toolContext = {
+    context: asSystem(test.app.services, ''),
+    run: { sessionId: id, generation } as never,
+    plan: { organizationId: parseId('organization', test.organizationId) ?? '' },
+    mask: (text: string) => text.replaceAll(secret, '********'),
+  };
+  return await tools[name](toolContext, args as Readonly<Record<string, unknown>>);
+}
+let branches = 0;
+/** A session with an open pull request of its branch. */
+async function makeSession() {
+  branches += 1;
+  const branch = `tools-${branches}`;
+  const sessionId = await createSession(test, { repositories: [{ repository: 'acme/site', branch }] });
+  await pushBranchAt(github, 'acme/site', branch);
+  await tool(sessionId, 'open', { title: 'Fix the page' });
+  const [{ number } = { number: 0 }] = await rows('select number from pull_request where session_id = $1', sessionId);
+  return { sessionId, number: number as number, path: `/repos/acme/site/pulls/${number}` };
+}
+const pullAt = (path: string) => github.person('GET', path) as Promise<Record<string, any>>;
+const writes = () => github.requests.filter(({ method }) => method !== 'GET').length;
+
+it('changes the pull request of the branch, and keeps the line that names the requester', async () => {
+  const { sessionId, path, number } = await makeSession();
+  const answer = await tool(sessionId, 'update', {
+    ...{ title: `A title with ${secret}\u202e\n`, body: 'A text\u0007\n\n\ttab<!-- hidden', labels: ['agent'] },
+    reviewers: ['hubot'],
+  });
+  expect(answer).toMatch(/^The pull request http.+ is changed: title, text, labels, reviewers\.$/);
+  const pull = await pullAt(path);
+  expect(pull.title).toBe('A title with ********');
+  expect(pull.body).toMatch(
+    new RegExp(`^A text\n\n\ttab<!-- hidden\n-->\n\nRequested by .+ in http.+/sessions/${sessionId}\\s*$`),
+  );
+  expect(pull).toMatchObject({ labels: [{ name: 'agent' }], 'requested_reviewers': [{ login: 'hubot' }] });
+  await tool(sessionId, 'update', { state: 'closed', number });
+  expect((await statesOf(test, sessionId)).graphql).toEqual(['CLOSED']);
+  await tool(sessionId, 'update', { state: 'open', number });
+  expect((await statesOf(test, sessionId)).graphql).toEqual(['OPEN']);
+  const notices = await rows(
+    `select body from log_entry where session_id = $1 and kind = 'NOTICE' order by seq`,
+    sessionId,
+  );
+  expect(notices[0]?.body).toMatch(/^The agent changed the pull request http.+: title, text, labels, reviewers\.$/);
+  const audits = await rows(
+    `select data from audit_entry where session_id = $1 and action = 'update_pull_request' order by created_at`,
+    sessionId,
+  );
+  expect(audits[0]?.data).toMatchObject({ repository: 'acme/site', number, changed: 'title, text, labels, reviewers' });
+});
+
+it('replies to a comment in its thread, or in the conversation, and says that an agent wrote it', async () => {
+  const { sessionId, path, number } = await makeSession();
+  const { head } = await pullAt(path);
+  const line = { body: 'Why?', 'commit_id': head.sha, path: `${head.ref}.txt`, line: 1, side: 'RIGHT' };
+  const thread = await github.person('POST', `${path}/comments`, line);
+  const comment = await github.person('POST', `/repos/acme/site/issues/${number}/comments`, { body: 'Please hurry.' });
+  const text = await tool(sessionId, 'read', {});
+  expect(text).toContain(`Comment ${thread.id} by octocat on ${head.ref}.txt:1:\nWhy?`);
+  expect(text).toContain(`Comment ${comment.id} by octocat:\nPlease hurry.`);
+  await tool(sessionId, 'reply', { comment: String(thread.id), body: `Because of ${secret}.` });
+  await tool(sessionId, 'reply', { comment: String(comment.id), body: 'I do.', number });
+  const lines = (await github.person('GET', `${path}/comments`)) as unknown as Record<string, any>[];
+  const mark = `Reply of an agent\\. Requested by .+ in http.+/sessions/${sessionId}\n\n`;
+  expect(lines.at(-1)).toMatchObject({ 'in_reply_to_id': thread.id });
+  expect(lines.at(-1)?.body).toMatch(new RegExp(`^${mark}Because of \\*{8}\\.`));
+  const all = (await github.person('GET', `/repos/acme/site/issues/${number}/comments`)) as unknown as {
+    body: string;
+  }[];
+  expect(all.at(-1)?.body).toMatch(new RegExp(`^${mark}I do\\.`));
+  const audits = await rows(
+    `select data from audit_entry where session_id = $1 and action = 'reply_to_pull_request'`,
+    sessionId,
+  );
+  expect(audits.map(({ data }) => data.comment).sort()).toEqual([String(thread.id), String(comment.id)].sort());
+});
+
+it('touches no pull request of another session, branch or repository', async () => {
+  const { sessionId, number } = await makeSession();
+  const other = await makeSession();
+  const foreign = await openPullRequestAt(github, 'acme/tools', `foreign-${branches}`);
+  const comment = await github.person('POST', `/repos/acme/site/issues/${other.number}/comments`, { body: 'Mine' });
+  const before = writes();
+  const own = /"number" must be of a pull request of the session’s branch "tools-\d+" in acme\/site\./;
+  for (const wrong of [other.number, 4_711]) {
+    await expect(tool(sessionId, 'update', { state: 'closed', number: wrong })).rejects.toThrow(own);
+    await expect(tool(sessionId, 'reply', { comment: '1', body: 'x', number: wrong })).rejects.toThrow(own);
+  }
+  const elsewhere = { repository: 'acme/tools', number: foreign };
+  await expect(tool(sessionId, 'update', { title: 'x', ...elsewhere })).rejects.toThrow(/must be one of the session’s/);
+  // A comment of another pull request, by its id.
+  const reply = { comment: String(comment.id), body: 'x', number };
+  await expect(tool(sessionId, 'reply', reply)).rejects.toThrow(/"comment" must be the id of a comment on /);
+  // A report does not make it the session's own.
+  await reportPullRequest(test, sessionId.replace('devin-', ''), `${github.url}/acme/site/pull/${other.number}`);
+  await expect(tool(sessionId, 'update', { state: 'closed', number: other.number })).rejects.toThrow(own);
+  // Another run has taken over the session.
+  await expect(tool(sessionId, 'update', { title: 'x' }, 7)).rejects.toThrow(/was deleted/);
+  expect(writes()).toBe(before);
+});
+
+it('refuses values that are too long or of another type, and changes nothing', async () => {
+  const { sessionId, number } = await makeSession();
+  const before = writes();
+  const refused: [object, RegExp][] = [
+    [{}, /nothing to change/],
+    [{ title: ' \u200b' }, /"title" must not be empty/],
+    [{ title: 'x'.repeat(251) }, /at most 250/],
+    [{ body: 'x'.repeat(60_001) }, /at most 60000/],
+    [{ draft: 'yes' }, /"draft" must be true or false/],
+    [{ state: 'merged' }, /"state" must be "open" or "closed"/],
+    [{ labels: 'agent' }, /"labels" must be a list of texts/],
+    [{ title: 'x', number: '../1' }, /"number" must be an integer/],
+    [{ title: 'x', number: 1e12 }, /number/],
+    [{ title: 'x', repository: '../../etc' }, /must be one of the session’s/],
+  ];
+  for (const [args, message] of refused) await expect(tool(sessionId, 'update', args)).rejects.toThrow(message);
+  await expect(tool(sessionId, 'reply', { comment: '../1', body: 'x' })).rejects.toThrow(/"comment" must be/);
+  await expect(tool(sessionId, 'reply', { comment: '1', body: 'x'.repeat(60_001), number })).rejects.toThrow(/60000/);
+  expect(writes()).toBe(before);
+});
+
+it.each([
+  ['may only read', { repoPath: 'acme/site', isReadOnly: true }, /may only read acme\/site/],
+  ['may no longer use', { repoPath: 'acme/tools' }, /may not use .+acme\/site any longer/],
+])('stops when the organization %s the repository', async (_what, permission, message) => {
+  const { sessionId } = await makeSession();
+  const input = { gitConnectionId: connection.id, organizationId: test.organizationId, ...permission };
+  const selection = 'gitPermission { gitPermissionId }';
+  const { gitPermission } = await runMutation(test, 'createGitPermission', selection, input);
+  const before = writes();
+  await expect(tool(sessionId, 'update', { title: 'x' })).rejects.toThrow(message);
+  await expect(tool(sessionId, 'reply', { comment: '1', body: 'x' })).rejects.toThrow(message);
+  expect(writes()).toBe(before);
+  const { gitPermissionId } = gitPermission;
+  await runMutation(test, 'deleteGitPermission', 'deletedGitPermissionId', { gitPermissionId });
+});

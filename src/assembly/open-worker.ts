@@ -50,7 +50,6 @@ export async function openWorker(
     baseEnv,
     path: baseEnv.PATH ?? '',
     hidden: hiddenPaths(config),
-    mirrorLimits: limitsOfMirrors(config),
     log: services.log,
   });
   const agents = createAgents({ drivers });
@@ -96,14 +95,4 @@ async function identifyWorker(
     log.warn({ formerIds }, message);
   }
   return id;
-}
-
-// A mirror keeps what forced pushes removed.
-function limitsOfMirrors({ maxRepositoryBytes, maxMirrorsBytes }: Config) {
-  return {
-    maxFetchBytes: maxRepositoryBytes,
-    maxTreeBytes: 2 * maxRepositoryBytes,
-    maxMirrorBytes: 2 * maxRepositoryBytes,
-    maxTotalBytes: maxMirrorsBytes,
-  };
 }

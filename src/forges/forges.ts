@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { LookupFunction } from 'node:net';
 import { openGitHttps } from './git-https/git-https.ts';
 import { openGitea } from './gitea/gitea.ts';
+import { type GithubApps, openGithubApps } from './github/apps.ts';
 import { openGithub } from './github/github.ts';
 import { openGitlab } from './gitlab/gitlab.ts';
 import { createForgeHttp } from './http/forge-http.ts';
@@ -15,6 +16,8 @@ export interface Forges {
   open(connection: ForgeConnection): Forge;
   /** Reads the host of a connection; throws INVALID_CONNECTION. */
   readAddress(host: string): ForgeAddress;
+  /** Opens the registration of Apps at a host of GitHub without a request; throws INVALID_CONNECTION. */
+  githubApps(host: string): GithubApps;
   /** Aborts the requests that are under way. */
   close(): Promise<void>;
 }
@@ -49,6 +52,7 @@ export function createForges({ allowHttp, lookup, now = Date.now }: ForgesOption
       return forge;
     },
     readAddress: (host) => readForgeAddress(host, allowHttp),
+    githubApps: (host) => openGithubApps(readForgeAddress(host, allowHttp), { http, now }),
     close: () => http.close(),
   };
 }

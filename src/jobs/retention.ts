@@ -2,6 +2,7 @@ import { forgetRuns } from '../domain/automations/forget-runs.ts';
 import { forgetRemovals } from '../domain/changes/forget-removals.ts';
 import type { Services } from '../domain/context.ts';
 import { pruneGitDeliveries } from '../domain/git-deliveries/prune-deliveries.ts';
+import { forgetRegistrations } from '../domain/github-apps/registration-form.ts';
 import { forgetIdempotencyKeys } from '../domain/idempotency.ts';
 import { forgetConsoleSessions } from '../domain/identity/keys/console-sessions.ts';
 import { resealSecrets } from '../domain/library/secrets/reseal-secrets.ts';
@@ -32,6 +33,9 @@ export function createRetention(services: Services): Scheduled {
     );
     await forgetConsoleSessions(services).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Old sessions of the console could not be deleted.'),
+    );
+    await forgetRegistrations(services).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Old registrations of GitHub Apps could not be deleted.'),
     );
     await pruneWebhooks(services, isStopped).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Webhooks of long ago could not be deleted.'),

@@ -52,6 +52,8 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   invite: ['Users'],
   rotate: ['ApiKey', 'AutomationWebhookSecret', 'GitConnectionWebhookSecret', 'WebhookEndpointSecret'],
   revoke: ['ApiKey', 'AllApiKeys'],
+  begin: ['GithubAppRegistration'],
+  complete: ['GithubAppInstallation', 'GithubAppRegistration'],
   open: ['PullRequest'],
   run: ['Automation'],
   test: ['GitConnection', 'ProviderKey', 'WebhookEndpoint'],

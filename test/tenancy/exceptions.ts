@@ -35,6 +35,7 @@ const withoutFeature = [
 /** Operations that need a forge, or exactly one of several members; tests of their own have them. */
 const withForge = [
   /^Mutation\.openPullRequest$/,
+  /^Mutation\.completeGithubApp(?:Installation|Registration)$/,
   /^GET .*\/git-providers\/connections\/\{connection_id\}\/repositories$/,
   /^P(?:OST|UT) .*\/git-providers\/permissions$/,
 ];

@@ -46,6 +46,7 @@ export function comparable(answer: Answer, sent: readonly string[]): string {
   });
   return text
     .replace(/(?:apk_user_|apk_|cog_)[a-z0-9]{4}[a-z0-9…]*/g, '«token»')
+    .replace(/(?<=\?state=)[a-z2-7]{52}/g, '«state»')
     .replace(/[0-9a-f]{32}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, '«id»')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '«time»')
     .replace(/\b\d{10,13}\b/g, '«time»');

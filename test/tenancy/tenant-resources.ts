@@ -210,6 +210,13 @@ export async function seedGitConnection(
       ...{ headBranch: canary('head'), error: canary('read-error'), createdAt },
     },
   });
+  await tx.prisma.githubAppRegistration.create({
+    data: {
+      ...{ id: newId(), enterpriseId, apiKeyId: newId(), stateHash: keyring.hashToken(newId()) },
+      ...{ name: canary('app'), host: canary('app-host'), githubOrganization: canary('app-owner') },
+      ...{ createdAt, expiresAt: new Date(createdAt.getTime() + 3_600_000) },
+    },
+  });
   if (organizationId === null) return;
   const path = `${canary('group')}/${canary('repository')}`;
   await tx.prisma.gitPermission.create({

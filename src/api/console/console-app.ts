@@ -2,6 +2,7 @@ import type { Services } from '../../domain/context.ts';
 import { pageHeaders } from '../../http/page-headers.ts';
 import { Reply, type ReplyHeaders, textReply } from '../../http/reply.ts';
 import type { RequestView } from '../../http/request-view.ts';
+import { createAppRegistrationPage } from './app-registration-page.ts';
 import { type Asset, type ConsoleFiles, createConsoleFiles } from './files.ts';
 import { createSignIn } from './sign-in.ts';
 
@@ -40,11 +41,12 @@ export interface ConsoleApp {
 export function createConsole(services: Services, directory: string): ConsoleApp {
   const files = createConsoleFiles(directory);
   const signIn = createSignIn(services);
+  const appRegistration = createAppRegistrationPage(services);
   return {
     respond(request) {
       const { path, method } = request;
-      const signInReply = signIn(request);
-      if (signInReply !== null) return signInReply;
+      const ownReply = signIn(request) ?? appRegistration(request);
+      if (ownReply !== null) return ownReply;
       const isRead = method === 'GET' || method === 'HEAD';
       if (path === '/console' || path.startsWith('/console/')) return findAsset(files, request, isRead);
       // Browsers request it where a page names no icon: for a JSON response, or in the explorer.

@@ -2,6 +2,9 @@ import type { z } from 'zod';
 import { conditionSchema, conditionsSchema } from '../../domain/automations/model/conditions.ts';
 import { actionPrompts, definitionSchema, sessionOptions } from '../../domain/automations/model/definition.ts';
 import { connectionAccessSchema } from '../../domain/git-connections/connection-input.ts';
+import { beginRegistrationSchema } from '../../domain/github-apps/begin-registration.ts';
+import { completeInstallationSchema } from '../../domain/github-apps/complete-installation.ts';
+import { completeRegistrationSchema } from '../../domain/github-apps/complete-registration.ts';
 import { idempotencyKeyLimits } from '../../domain/idempotency.ts';
 import { acuLimitSchema } from '../../domain/identity/organizations/acu-limits.ts';
 import { allowedTagsSchema } from '../../domain/identity/organizations/allowed-tags.ts';
@@ -57,6 +60,9 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   AutomationSecurityProfileInput: automation('securityProfile'),
   AutomationSessionInput: { schema: sessionOptions },
   AutomationToolsInput: automation('tools'),
+  BeginGithubAppRegistrationInput: { schema: beginRegistrationSchema },
+  CompleteGithubAppInstallationInput: { schema: completeInstallationSchema },
+  CompleteGithubAppRegistrationInput: { schema: completeRegistrationSchema },
   DefaultModelInput: { schema: defaultModelSchema },
   EmailNotificationInput: automation('notifications', 'email'),
   EventTriggerInput: automation('triggers'),

@@ -21,7 +21,12 @@ import {
   secretNames,
 } from './connection-input.ts';
 import { type GitConnectionRecord, getGitConnection, gitConnectionColumns } from './git-connections.ts';
-import { type ConnectionSecrets, connectionAssociatedData, openSecrets } from './open-connection.ts';
+import {
+  type ConnectionSecrets,
+  type ConnectionSettings,
+  connectionAssociatedData,
+  openSecrets,
+} from './open-connection.ts';
 
 /** Maximum number of connections of an enterprise. */
 export const maxGitConnections = 100;
@@ -39,15 +44,35 @@ export async function createGitConnection(
   requireEnterprisePermission(context.viewer, permissionFor.manageGitConnections);
   const { enterpriseId } = context.viewer;
   const input = parseInput(gitConnectionSchema, raw);
-  const settings = settingsOf(input);
-  const secrets = secretsOf(input);
-  const hostKey = checkConnection(context, settings, secrets);
+  const made = createRecord(context, newId(), input.name, settingsOf(input), secretsOf(input));
   requireConfirmation(context);
-  const id = newId();
+  return context.store.transact(async (tx) => {
+    const claim = { scope: enterpriseId, operation: 'createGitConnection', input: raw, resultId: made.record.id };
+    const replay = await findReplay(context, tx, options, claim);
+    return replay === null ? insertConnection(context, tx, made) : lockConnection(tx, enterpriseId, replay);
+  });
+}
+
+/** A connection that is not stored yet, with its sealed secrets. */
+export interface NewConnection {
+  readonly record: GitConnectionRecord;
+  readonly sealed: string | null;
+}
+
+/** Checks a new connection of the viewer's enterprise and seals its secrets. `id`: unprefixed. Throws INVALID_INPUT. */
+export function createRecord(
+  context: Context,
+  id: string,
+  name: string,
+  settings: ConnectionSettings,
+  secrets: ConnectionSecrets,
+): NewConnection {
+  const { enterpriseId } = context.viewer;
+  const hostKey = checkConnection(context, settings, secrets);
   const now = context.now();
   const sealed = seal(context, { id, enterpriseId }, secrets);
   const record: GitConnectionRecord = {
-    ...{ id, enterpriseId, ...settings, name: input.name, hostKey, hasCredential: sealed !== null },
+    ...{ id, enterpriseId, ...settings, name, hostKey, hasCredential: sealed !== null },
     hasWebhookSecret: secrets.webhookSecret !== undefined,
     ...{
       lastTest: null,
@@ -59,19 +84,24 @@ export async function createGitConnection(
     },
     ...{ createdAt: now, updatedAt: now },
   };
-  return context.store.transact(async (tx) => {
-    const claim = { scope: enterpriseId, operation: 'createGitConnection', input: raw, resultId: id };
-    const replay = await findReplay(context, tx, options, claim);
-    if (replay !== null) return lockConnection(tx, enterpriseId, replay);
-    await lockScope(tx, { enterpriseId, organizationId: null });
-    await requireRoom(tx, enterpriseId);
-    await requireFreeName(tx, record);
-    const { hasCredential: _a, lastWebhookAt: _b, lastWebhookFailure: _c, ...row } = record;
-    const insert = insertStatement('GitConnection', { ...row, sealed, deletedAt: null });
-    await tx.query(insert.text, insert.values);
-    await auditConnection(context, tx, 'create_git_connection', record);
-    return record;
-  });
+  return { record, sealed };
+}
+
+/** Stores a new connection, with its audit entry. Throws NOT_UNIQUE and LIMIT_EXCEEDED like {@link createGitConnection}. */
+export async function insertConnection(
+  context: Context,
+  tx: Transaction,
+  { record, sealed }: NewConnection,
+): Promise<GitConnectionRecord> {
+  const { enterpriseId } = record;
+  await lockScope(tx, { enterpriseId, organizationId: null });
+  await requireRoom(tx, enterpriseId);
+  await requireFreeName(tx, record);
+  const { hasCredential: _a, lastWebhookAt: _b, lastWebhookFailure: _c, ...row } = record;
+  const insert = insertStatement('GitConnection', { ...row, sealed, deletedAt: null });
+  await tx.query(insert.text, insert.values);
+  await auditConnection(context, tx, 'create_git_connection', record);
+  return record;
 }
 
 /** Changes of a connection: an omitted (or undefined) member does not change. */
@@ -202,13 +232,18 @@ export async function lockConnection(tx: Transaction, enterpriseId: string, id: 
   return connection;
 }
 
-async function requireRoom(tx: Transaction, enterpriseId: string): Promise<void> {
+/** Throws LIMIT_EXCEEDED if an enterprise has {@link maxGitConnections}. */
+export async function requireRoom(tx: Transaction, enterpriseId: string): Promise<void> {
   const count = await tx.prisma.gitConnection.count({ where: { enterpriseId, deletedAt: null } });
   if (count < maxGitConnections) return;
   throw refuse(['name'], `An enterprise has at most ${maxGitConnections} git connections.`, 'LIMIT_EXCEEDED');
 }
 
-async function requireFreeName(tx: Transaction, { id, enterpriseId, name }: GitConnectionRecord): Promise<void> {
+/** Throws NOT_UNIQUE if another connection of the enterprise has the name. */
+export async function requireFreeName(
+  tx: Transaction,
+  { id, enterpriseId, name }: Pick<GitConnectionRecord, 'id' | 'enterpriseId' | 'name'>,
+): Promise<void> {
   const taken = await tx.query(
     `select id from git_connection
       where enterprise_id = $1 and lower(name) = lower($2) and id <> $3 and deleted_at is null`,

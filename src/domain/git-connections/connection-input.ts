@@ -74,7 +74,8 @@ export function checkConnection(
   return host.toLowerCase();
 }
 
-function orRefuse<T>(name: string, read: () => T): T {
+/** Converts a ForgeError of `read` into INVALID_INPUT for a member of the input. */
+export function orRefuse<T>(name: string, read: () => T): T {
   try {
     return read();
   } catch (error) {

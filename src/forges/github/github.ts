@@ -9,6 +9,7 @@ import { maxPage, readPageCursor } from '../support/page-cursor.ts';
 import { requirePath } from '../support/paths.ts';
 import { nameText } from '../support/text.ts';
 import { readAppReport, readTokenReport } from './abilities.ts';
+import { apiUrlOf } from './addresses.ts';
 import { type AppCredentials, appShape, createAppCredentials, githubHeaders } from './credentials.ts';
 import { createGithubPullRequests } from './pull-requests.ts';
 import { repository } from './shapes.ts';
@@ -138,11 +139,4 @@ export function openGithub(connection: GithubConnection, address: ForgeAddress, 
     ),
     webhooks: createGithubWebhooks({ host, baseUrl, secret: connection.webhookSecret }),
   };
-}
-
-// github.com, GitHub Enterprise Cloud with data residency (*.ghe.com), and GitHub Enterprise Server.
-function apiUrlOf({ host, baseUrl }: ForgeAddress): string {
-  if (host === 'github.com' || host === 'www.github.com') return 'https://api.github.com';
-  if (host.endsWith('.ghe.com')) return `https://api.${host}`;
-  return `${baseUrl}/api/v3`;
 }

@@ -16,6 +16,7 @@ import './created-edges.ts';
 import './event-relations.ts';
 import './events.ts';
 import './forge-repositories.ts';
+import './github-app-mutations.ts';
 import './ip-access-list.ts';
 import './legacy-calls.ts';
 import './lookups-by-key.ts';

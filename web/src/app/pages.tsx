@@ -149,6 +149,18 @@ const pages = [
     page: lazy(async () => ({ default: (await loadWithRetry(() => import('../manage/git/git-page.tsx'))).GitPage })),
   },
   {
+    path: '/manage/git/github-app',
+    page: lazy(async () => ({
+      default: (await loadWithRetry(() => import('../manage/git/app-callback-page.tsx'))).AppCallbackPage,
+    })),
+  },
+  {
+    path: '/manage/git/:id/installed',
+    page: lazy(async () => ({
+      default: (await loadWithRetry(() => import('../manage/git/app-installed-page.tsx'))).AppInstalledPage,
+    })),
+  },
+  {
     path: '/manage/model-keys',
     page: lazy(async () => ({
       default: (await loadWithRetry(() => import('../manage/model-keys/model-keys-page.tsx'))).ModelKeysPage,

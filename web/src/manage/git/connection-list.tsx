@@ -12,6 +12,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { visible } from '../../ui/visible.ts';
 import { actionsColumn, ConfirmAction } from '../kit/kit.ts';
+import { AppDialog } from './app-dialog.tsx';
 import type { EditedConnection } from './connection-fields.tsx';
 import { ConnectionForm, type SavedConnection } from './connection-form.tsx';
 import { ConnectionState } from './connection-state.tsx';
@@ -59,6 +60,7 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
   const heading = useId();
   const toasts = useToasts();
   const [form, setForm] = useState<EditedConnection | 'new' | null>(null);
+  const [isCreatingApp, setCreatingApp] = useState(false);
   const [tested, setTested] = useState<{ readonly id: string; readonly name: string } | null>(null);
   const [webhooksOf, setWebhooksOf] = useState<string | null>(null);
   const [leaving, setLeaving] = useState<Connection | null>(null);
@@ -131,9 +133,12 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
       <header>
         <h2 id={heading}>Connections</h2>
         {mayChange && connections.length > 0 && (
-          <Button icon="plus" onClick={() => setForm('new')}>
-            Connect
-          </Button>
+          <div className="actions">
+            <Button onClick={() => setCreatingApp(true)}>Create a GitHub App</Button>
+            <Button icon="plus" onClick={() => setForm('new')}>
+              Connect
+            </Button>
+          </div>
         )}
         <p>Accounts at forges. Agents never see their credentials: the service adds them to clones and pushes.</p>
       </header>
@@ -147,14 +152,20 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
           }
         >
           {mayChange && (
-            <Button tone="primary" icon="plus" onClick={() => setForm('new')}>
-              Connect
-            </Button>
+            <div className="actions">
+              <Button tone="primary" onClick={() => setCreatingApp(true)}>
+                Create a GitHub App
+              </Button>
+              <Button icon="plus" onClick={() => setForm('new')}>
+                Connect
+              </Button>
+            </div>
           )}
         </Empty>
       ) : (
         <Table label="Git connections" columns={columns} rows={connections} keyOf={({ id }) => id} />
       )}
+      {isCreatingApp && <AppDialog onClose={() => setCreatingApp(false)} />}
       {form !== null && (
         <ConnectionForm edited={form === 'new' ? null : form} onSaved={finish} onClose={() => setForm(null)} />
       )}

@@ -28,8 +28,8 @@ export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
     label: 'GitHub App',
     defaultHost: 'github.com',
     credentialPath: '/settings/apps/new',
-    credentialLink: 'Create a GitHub App',
-    help: 'The App needs read and write access to contents and pull requests, and read access to checks, commit statuses and actions. Install it on the account whose repositories sessions use. Its credentials expire after an hour, so it is the best choice for GitHub.',
+    credentialLink: 'Create an App by hand',
+    help: 'Enter an App that exists. The App needs read and write access to contents and pull requests, and read access to checks, commit statuses and actions. Install it on the account whose repositories sessions use. Its credentials expire after an hour, so it is the best choice for GitHub.',
     webhookHelp:
       'Settings of the App, section Webhook. Subscribe to pull requests, reviews, review comments, issue comments, check runs, statuses and pushes.',
     members: { appId: true, installationId: false, privateKey: true, webhookSecret: false },

@@ -1,0 +1,90 @@
+import { useState } from 'react';
+import { graphql } from 'react-relay';
+import type { appDialogMutation } from '../../__generated__/appDialogMutation.graphql.ts';
+import { useSecretMutation } from '../../relay/use-secret-mutation.ts';
+import { errorOf, Select, TextField } from '../../ui/field.tsx';
+import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
+
+const fieldNames = ['githubOrganization', 'host', 'name'];
+
+/** Begins to create a GitHub App: asks for its owner and host, and leads the browser to GitHub. */
+export function AppDialog({ onClose }: { readonly onClose: () => void }) {
+  const [owner, setOwner] = useState('organization');
+  const [isLeaving, setLeaving] = useState(false);
+  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [begin, isBusy] = useSecretMutation<appDialogMutation>(graphql`
+    mutation appDialogMutation($input: BeginGithubAppRegistrationInput!) {
+      beginGithubAppRegistration(input: $input) {
+        registrationUrl
+        userErrors {
+          message
+          path
+        }
+      }
+    }
+  `);
+  const submit = async (fields: FormFields) => {
+    const host = fields.text('host');
+    const githubOrganization = owner === 'organization' ? fields.text('githubOrganization') : null;
+    const name = fields.textOrNull('name') ?? (githubOrganization === null ? host : `${githubOrganization} at ${host}`);
+    const { payload, errors: problems } = await begin({
+      input: { host, githubOrganization, name: name.slice(0, 100) },
+    });
+    setErrors(problems);
+    const url = payload?.registrationUrl;
+    if (url == null) return;
+    setLeaving(true);
+    location.assign(url);
+  };
+  return (
+    <FormDialog
+      title="Create a GitHub App"
+      submitLabel="Continue"
+      isBusy={isBusy || isLeaving}
+      errors={errors}
+      fieldNames={fieldNames}
+      onClose={onClose}
+      onSubmit={(fields) => void submit(fields)}
+    >
+      <p className="git-help">
+        GitHub creates an App with the permissions and the webhook that sessions need, and leads you back here. You then
+        choose the repositories that it may use.
+      </p>
+      <Select label="Owner" name="owner" value={owner} onChange={({ target }) => setOwner(target.value)}>
+        <option value="organization">An organization at GitHub</option>
+        <option value="person">My account at GitHub</option>
+      </Select>
+      {owner === 'organization' && (
+        <TextField
+          label="Organization"
+          name="githubOrganization"
+          required
+          autoComplete="off"
+          spellCheck={false}
+          placeholder="acme"
+          hint="Its name in the address of its page. You must be an owner of it, or manage its Apps."
+          error={errorOf(errors, 'githubOrganization')}
+        />
+      )}
+      <TextField
+        label="Host"
+        name="host"
+        required
+        inputMode="url"
+        autoComplete="off"
+        spellCheck={false}
+        defaultValue="github.com"
+        hint="github.com, or the host of a GitHub Enterprise Server."
+        error={errorOf(errors, 'host')}
+      />
+      <TextField
+        label="Name of the connection"
+        name="name"
+        autoComplete="off"
+        placeholder="Name in lists and messages"
+        hint="If you leave it empty, the owner and the host."
+        error={errorOf(errors, 'name')}
+      />
+    </FormDialog>
+  );
+}

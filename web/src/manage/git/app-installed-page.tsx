@@ -1,0 +1,86 @@
+import '../kit/manage.css';
+import './git.css';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { graphql } from 'react-relay';
+import { Link } from 'wouter';
+import type { appInstalledPageMutation } from '../../__generated__/appInstalledPageMutation.graphql.ts';
+import { Page } from '../../layout/page.tsx';
+import { useSecretMutation } from '../../relay/use-secret-mutation.ts';
+import { Button } from '../../ui/button.tsx';
+import { visible } from '../../ui/visible.ts';
+import { takeQuery } from './take-query.ts';
+import { TestResult } from './test-result.tsx';
+import { useConnectionTest } from './use-connection-test.ts';
+
+/**
+ * `/manage/git/:id/installed`: the page to which GitHub leads the browser after the installation of an App. Records the installation, which
+ * the service asks GitHub about, and tests the connection.
+ */
+export function AppInstalledPage({ id }: { readonly id: string }) {
+  const [query] = useState(() => takeQuery(['installation_id', 'setup_action']));
+  const [name, setName] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const { test, isTesting, result } = useConnectionTest();
+  const [complete, isBusy] = useSecretMutation<appInstalledPageMutation>(graphql`
+    mutation appInstalledPageMutation($input: CompleteGithubAppInstallationInput!) {
+      completeGithubAppInstallation(input: $input) {
+        gitConnection {
+          name
+        }
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const installationId = query.installation_id;
+  const isRequest = query.setup_action === 'request';
+  const run = useCallback(async () => {
+    if (isRequest) return;
+    setProblem(null);
+    const { payload, errors } = await complete({ input: { gitConnectionId: id, installationId } });
+    const connection = payload?.gitConnection;
+    if (connection == null) {
+      return setProblem(errors?.map(({ message }) => message).join(' ') ?? 'The installation could not be stored.');
+    }
+    setName(connection.name);
+    await test({ gitConnectionId: id });
+  }, [id, installationId, isRequest, complete, test]);
+  const hasStarted = useRef(false);
+  useEffect(() => {
+    if (hasStarted.current) return;
+    hasStarted.current = true;
+    void run();
+  }, [run]);
+  return (
+    <Page title="GitHub App">
+      <section className="card sheet git-steps">
+        {isRequest ? (
+          <p role="status">
+            An owner of the organization must approve the installation at GitHub. Then test the connection in the
+            settings.
+          </p>
+        ) : problem !== null ? (
+          <>
+            <p role="alert">{visible(problem)}</p>
+            <p>
+              <Button isBusy={isBusy} onClick={() => void run()}>
+                Try again
+              </Button>
+            </p>
+          </>
+        ) : name === null ? (
+          <p role="status">Storing the installation…</p>
+        ) : (
+          <>
+            <p>The App of {visible(name)} is installed.</p>
+            <TestResult isTesting={isTesting} result={result} />
+          </>
+        )}
+        <p>
+          <Link href="/manage/git">Git settings</Link>
+        </p>
+      </section>
+    </Page>
+  );
+}

@@ -50,6 +50,7 @@ export async function openWorker(
     baseEnv,
     path: baseEnv.PATH ?? '',
     hidden: hiddenPaths(config),
+    mirrorLimits: limitsOfMirrors(config),
     log: services.log,
   });
   const agents = createAgents({ drivers });
@@ -95,4 +96,14 @@ async function identifyWorker(
     log.warn({ formerIds }, message);
   }
   return id;
+}
+
+// A mirror keeps what forced pushes removed.
+function limitsOfMirrors({ maxRepositoryBytes, maxMirrorsBytes }: Config) {
+  return {
+    maxFetchBytes: maxRepositoryBytes,
+    maxTreeBytes: 2 * maxRepositoryBytes,
+    maxMirrorBytes: 2 * maxRepositoryBytes,
+    maxTotalBytes: maxMirrorsBytes,
+  };
 }

@@ -31,6 +31,10 @@ export const storageVariables = {
   MAX_ATTACHMENT_MB: integer({ min: 1, max: 2_000 }).default(100),
   /** The size of the files in which one session's outputs of tools are stored; 0: they are not stored. */
   MAX_TOOL_OUTPUT_MB: integer({ min: 0, max: 1_000_000, minMeaning: 'none' }).default(500),
+  /** The size of the largest repository that a worker clones. */
+  MAX_REPOSITORY_MB: integer({ min: 1, max: 10_000_000 }).default(8_192),
+  /** The size of all mirrors of repositories of one worker; 0: no limit. */
+  MAX_MIRRORS_MB: integer({ min: 0, max: 100_000_000, minMeaning: 'no limit' }).default(102_400),
   /** The directory of attachments without S3; a shared directory when several processes serve them. */
   ATTACHMENTS_DIR: text().optional(),
   /** The bucket for attachments, instead of a directory. */
@@ -66,6 +70,9 @@ export interface StorageConfig {
   readonly maxAttachmentBytes: number;
   /** Of one session. 0: no files. */
   readonly maxToolOutputBytes: number;
+  readonly maxRepositoryBytes: number;
+  /** Of one worker; infinite: no limit. */
+  readonly maxMirrorsBytes: number;
   /** The directory of attachments without `s3`. */
   readonly attachmentsDir: string;
   /** Null: no bucket. `endpoint` null: Amazon's; `credentials` null: the machine's own role. */
@@ -106,6 +113,8 @@ export function readStorageConfig(env: Variables): StorageConfig {
     previousSecretKey: env.SECRET_KEY_PREVIOUS ?? null,
     maxAttachmentBytes: env.MAX_ATTACHMENT_MB * 1_048_576,
     maxToolOutputBytes: env.MAX_TOOL_OUTPUT_MB * 1_048_576,
+    maxRepositoryBytes: env.MAX_REPOSITORY_MB * 1_048_576,
+    maxMirrorsBytes: env.MAX_MIRRORS_MB === 0 ? Number.POSITIVE_INFINITY : env.MAX_MIRRORS_MB * 1_048_576,
     attachmentsDir: resolve(env.ATTACHMENTS_DIR ?? join(env.DATA_DIR, 'attachments')),
     s3: readS3(env),
   };

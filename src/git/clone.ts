@@ -173,7 +173,7 @@ async function fetchState(mirror: Mirror, remote: GitRemote, request: CloneReque
       ? await fetchCommit(mirror, remote, ref ?? '', options)
       : await commitOf(mirror, localName(base), options);
   if (baseCommit === null) throw noRef(request);
-  if (defaultBranch !== null) await mirror.git(['symbolic-ref', 'HEAD', `refs/heads/${defaultBranch}`], { signal });
+  if (defaultBranch !== null) await mirror.setHead(defaultBranch, signal);
   const baseRef = /^refs\/(?:heads|tags)\/(.+)$/.exec(base ?? '')?.[1] ?? null;
   const head = isContinued ? await commitOf(mirror, own, options) : baseCommit;
   return { baseCommit, baseRef, defaultBranch, isContinued, head };
@@ -248,6 +248,7 @@ async function fetchRest(mirror: Mirror, openRemote: CloneRequest['openRemote'],
   } finally {
     await remote.close();
   }
+  await mirror.maintain(signal);
 }
 
 async function checkOut(mirrors: Mirrors, mirror: Mirror, request: CloneRequest, head: string): Promise<void> {

@@ -1,14 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { lstat, mkdir, readdir, rename, stat, statfs, unlink, utimes, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readFile, rename, statfs, unlink, utimes, writeFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
-import { removeTree } from '../store/delete-tree.ts';
 import { inGigabytes, type TreeLimits } from './check-tree.ts';
 import { diskFull, errorOf } from './git-errors.ts';
 import { createLocks, type Locks } from './locks.ts';
+import { maintainMirror } from './maintain-mirror.ts';
+import { listMirrors, measurePacks, removeLeftovers } from './mirror-files.ts';
 import type { GitProgress } from './progress.ts';
 import { RepositoryError } from './repository-error.ts';
 import { type GitOutcome, runGit } from './run-git.ts';
+import { type SweepLimits, type SweepOptions, type SweepReport, sweepMirrors } from './sweep-mirrors.ts';
 
 /** An address for git's requests, with the variables that lead them to a repository. */
 export interface GitRemote {
@@ -27,15 +29,11 @@ export interface MirrorKey {
 }
 
 /** Limits of mirrors and clones. */
-export interface MirrorLimits extends TreeLimits {
+export interface MirrorLimits extends TreeLimits, SweepLimits {
   /** The maximum number of bytes that one fetch may receive. */
   readonly maxFetchBytes: number;
-  /** The maximum duration of one git command. */
-  readonly commandMs: number;
   /** Address space of one git command, in bytes. */
   readonly maxMemoryBytes: number;
-  /** The time without use after which a mirror without borrowers is deleted. */
-  readonly unusedMs: number;
 }
 
 /** The mirrors of a directory, which belongs to this process alone. */
@@ -51,11 +49,10 @@ export interface Mirrors {
    * it. Errors are ignored: later work does the same.
    */
   inBackground(name: string, work: (signal: AbortSignal) => Promise<unknown>): void;
-  /**
-   * Deletes mirrors that nobody has used for a long time, and files that a crash left. A mirror is kept while
-   * `isBorrowing` is true for one of its borrowers. Returns the number of deleted mirrors.
-   */
-  sweep(now: number, isBorrowing: (borrowerId: string) => Promise<boolean>): Promise<number>;
+  /** See {@link sweepMirrors}. A mirror is kept while `isBorrowing` is true for one of its borrowers. */
+  sweep(now: number, isBorrowing: SweepOptions['isBorrowing']): Promise<SweepReport>;
+  /** Maintains each mirror; see {@link Mirror.maintain}. Goes on with the others if one fails. */
+  maintain(signal: AbortSignal): Promise<void>;
   /** Ends the work in the background. Never rejects. */
   close(): Promise<void>;
 }
@@ -71,10 +68,16 @@ export interface Mirror {
   has(id: string, signal: AbortSignal): Promise<boolean>;
   /** Returns true if a commit is another one, or one of its ancestors. False if the mirror lacks one of them. */
   isAncestor(id: string, of: string, signal: AbortSignal): Promise<boolean>;
+  /** Sets the default branch. */
+  setHead(branch: string, signal: AbortSignal): Promise<void>;
+  /** Runs a git that changes refs, alone in this mirror. Removes a lock that a killed git left. */
+  write(args: readonly string[], options: MirrorGitOptions): Promise<GitOutcome>;
   /** Fetches refs from the remote. One fetch at a time runs in a mirror. */
   fetch(remote: GitRemote, refspecs: readonly string[], options: MirrorGitOptions): Promise<void>;
   /** Records that a borrower's clone uses its objects. */
   lend(borrowerId: string): Promise<void>;
+  /** See {@link maintainMirror}. One maintenance at a time runs in a mirror. */
+  maintain(signal: AbortSignal): Promise<boolean>;
 }
 
 /** Options of git commands in a mirror. */
@@ -93,6 +96,8 @@ const gibibyte = 1_024 ** 3;
 
 const defaultLimits: MirrorLimits = {
   maxFetchBytes: 8 * gibibyte,
+  maxMirrorBytes: 16 * gibibyte,
+  maxTotalBytes: 100 * gibibyte,
   minFreeBytes: gibibyte,
   maxTreeEntries: 1_000_000,
   maxTreeBytes: 16 * gibibyte,
@@ -139,19 +144,13 @@ export function openMirrors(directory: string, path: string, overrides: Partial<
       background.add(running);
       void running.then(() => background.delete(running));
     },
-    async sweep(now, isBorrowing) {
-      let deleted = 0;
-      for (const owner of await namesIn(directory)) {
-        for (const name of await namesIn(join(directory, owner))) {
-          const found = join(directory, owner, name);
-          await locks.run(found, async () => {
-            if (await isUsed(found, now, limits.unusedMs, isBorrowing)) return;
-            await removeTree(found);
-            deleted += 1;
-          });
-        }
+    sweep: (now, isBorrowing) => sweepMirrors({ directory, limits, now, isBorrowing, lock: locks.run }),
+    async maintain(signal) {
+      for (const found of await listMirrors(directory)) {
+        if (signal.aborted) return;
+        const mirror = mirrorAt(found, path, limits, locks.run);
+        await mirror.maintain(signal).catch(() => undefined);
       }
-      return deleted;
     },
     async close() {
       closing.abort();
@@ -167,15 +166,24 @@ function pathOf(directory: string, { ownerId, host, path }: MirrorKey): string {
   return join(directory, ownerId, `${name}.git`);
 }
 
+/** The mirrors that git is repacking now. */
+const maintained = new Set<string>();
+
 function mirrorAt(directory: string, path: string, limits: MirrorLimits, lock: Locks['run']): Mirror {
+  let packBytes = 0;
   const git = async (args: readonly string[], { signal, remote, onProgress, onOutput }: MirrorGitOptions) => {
     const timeout = AbortSignal.timeout(limits.commandMs);
     const stop = new AbortController();
     let exceeded: RepositoryError | null = null;
-    const watch = watchFetch(directory, limits, (error) => {
-      exceeded ??= error;
-      stop.abort();
-    });
+    const watch = watchFetch(
+      directory,
+      limits,
+      () => packBytes,
+      (error) => {
+        exceeded ??= error;
+        stop.abort();
+      },
+    );
     const options = {
       cwd: directory,
       path,
@@ -197,7 +205,7 @@ function mirrorAt(directory: string, path: string, limits: MirrorLimits, lock: L
       throw timeout.aborted && !signal.aborted ? timedOut(limits) : error;
     }
   };
-  return {
+  const mirror: Mirror = {
     directory,
     objects: join(directory, 'objects'),
     git,
@@ -213,22 +221,52 @@ function mirrorAt(directory: string, path: string, limits: MirrorLimits, lock: L
     async fetch(remote, refspecs, options) {
       await checkSpace(directory, limits);
       const args = ['fetch', '--progress', '--force', '--no-tags', '--no-write-fetch-head', remote.url, ...refspecs];
-      const run = () => git(args, { ...options, remote });
       await lock(directory, async () => {
-        await run().catch(async (error: unknown) => {
-          // Only a git that was killed leaves its lock: the directory belongs to this process, and this fetch is alone.
-          const left = /Unable to create '([^']+\.lock)': File exists/.exec((error as Error).message)?.[1];
-          if (!left?.startsWith(directory)) throw error;
-          await unlink(left);
-          await run();
-        });
+        packBytes = await measurePacks(directory);
+        if (packBytes > limits.maxMirrorBytes) throw tooLarge(limits.maxMirrorBytes, 'keeps');
+        try {
+          await withoutLeftLock(directory, () => git(args, { ...options, remote }));
+        } catch (error) {
+          // Git leaves what it has received so far.
+          if (!maintained.has(directory))
+            await removeLeftovers(join(directory, 'objects', 'pack'), Number.POSITIVE_INFINITY);
+          throw error;
+        }
       });
     },
+    // Does not wait for a fetch.
+    setHead: (branch, signal) =>
+      lock(`${directory} HEAD`, async () => {
+        const ref = `refs/heads/${branch}`;
+        if ((await readFile(join(directory, 'HEAD'), 'utf8')) === `ref: ${ref}\n`) return;
+        await withoutLeftLock(directory, () => git(['symbolic-ref', 'HEAD', ref], { signal }));
+      }),
+    write: (args, options) => lock(directory, () => withoutLeftLock(directory, () => git(args, options))),
+    maintain: (signal) =>
+      lock(`${directory} maintenance`, async () => {
+        maintained.add(directory);
+        try {
+          return await maintainMirror(mirror, signal);
+        } finally {
+          maintained.delete(directory);
+        }
+      }),
     async lend(borrowerId) {
       if (!/^[\w-]{1,100}$/.test(borrowerId)) throw new Error('The borrower of a mirror has no valid id.');
       await writeFile(join(directory, 'borrowers', borrowerId), '');
     },
   };
+  return mirror;
+}
+
+// Only a git that was killed leaves a lock: the directory belongs to this process, which writes alone.
+async function withoutLeftLock<T>(directory: string, work: () => Promise<T>): Promise<T> {
+  return work().catch(async (error: unknown) => {
+    const left = /Unable to create '([^']+\.lock)': File exists/.exec((error as Error).message)?.[1];
+    if (!left?.startsWith(directory)) throw error;
+    await unlink(left);
+    return work();
+  });
 }
 
 /** Runs git, and rejects with RepositoryError if it fails. */
@@ -242,19 +280,28 @@ function timedOut({ commandMs }: MirrorLimits): RepositoryError {
   return new RepositoryError('TIMEOUT', `It took more than ${Math.round(commandMs / 60_000)} minutes.`);
 }
 
+function tooLarge(maxBytes: number, verb: 'fetches' | 'keeps'): RepositoryError {
+  const message = `It is larger than ${inGigabytes(maxBytes)} GB, the most that a worker ${verb}.`;
+  return new RepositoryError('TOO_LARGE', message);
+}
+
 async function checkSpace(directory: string, { minFreeBytes }: MirrorLimits): Promise<void> {
   const { bavail, bsize } = await statfs(directory);
   if (bavail * bsize < minFreeBytes) throw diskFull();
 }
 
 /** Ends a fetch that receives too much, or that fills the disk. */
-function watchFetch(directory: string, limits: MirrorLimits, onExceeded: (error: RepositoryError) => void) {
+function watchFetch(
+  directory: string,
+  limits: MirrorLimits,
+  packBytes: () => number,
+  onExceeded: (error: RepositoryError) => void,
+) {
   let isChecking = false;
   return ({ bytes }: GitProgress) => {
-    if (bytes !== null && bytes > limits.maxFetchBytes) {
-      const gb = inGigabytes(limits.maxFetchBytes);
-      onExceeded(new RepositoryError('TOO_LARGE', `It is larger than ${gb} GB, the most that a worker fetches.`));
-    }
+    if (bytes !== null && bytes > limits.maxFetchBytes) onExceeded(tooLarge(limits.maxFetchBytes, 'fetches'));
+    if (bytes !== null && bytes + packBytes() > limits.maxMirrorBytes)
+      onExceeded(tooLarge(limits.maxMirrorBytes, 'keeps'));
     if (isChecking) return;
     isChecking = true;
     void checkSpace(directory, limits)
@@ -271,27 +318,4 @@ export async function isThere(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function namesIn(directory: string): Promise<string[]> {
-  return readdir(directory).catch(() => []);
-}
-
-const leftMs = 86_400_000;
-
-async function isUsed(
-  path: string,
-  now: number,
-  unusedMs: number,
-  isBorrowing: (borrowerId: string) => Promise<boolean>,
-): Promise<boolean> {
-  const { mtimeMs } = await stat(join(path, 'description')).catch(() => stat(path));
-  // A mirror, or a clone, that was never completed.
-  if (!path.endsWith('.git')) return mtimeMs > now - leftMs;
-  let isBorrowed = false;
-  for (const id of await namesIn(join(path, 'borrowers'))) {
-    if (await isBorrowing(id)) isBorrowed = true;
-    else await unlink(join(path, 'borrowers', id));
-  }
-  return isBorrowed || mtimeMs > now - unusedMs;
 }

@@ -78,6 +78,8 @@ const settings: readonly GitSetting[] = [
   ['fetch.recurseSubmodules', 'false'],
   ['transfer.credentialsInUrl', 'die'],
   ['fetch.fsckObjects', 'true'],
+  // Each fetch makes a pack: the size of a mirror is that of its packs.
+  ['fetch.unpackLimit', '1'],
   ...harmlessFindings.map((name): GitSetting => [`fetch.fsck.${name}`, 'ignore']),
   ['safe.directory', '*'],
   ['safe.bareRepository', 'all'],

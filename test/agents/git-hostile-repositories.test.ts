@@ -162,9 +162,9 @@ it('shows no control character of a repository in an error', async () => {
 it('executes and asks nothing that a repository names, which plain git does', async () => {
   const directory = await makeDirectory();
   const marker = join(directory, 'executed');
-  const asked: string[] = [];
+  const requested: string[] = [];
   const metadata = await startGitForge((request, response) => {
-    asked.push(request.url ?? '');
+    requested.push(request.url ?? '');
     response.writeHead(404).end();
     return true;
   });
@@ -189,7 +189,7 @@ it('executes and asks nothing that a repository names, which plain git does', as
   });
   await clone();
   expect(existsSync(marker)).toBe(false);
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
   expect(await readdir(join(target, 'command'))).toEqual([]);
   expect(await status()).toMatchObject({ code: 0, stdout: '' });
   expect(await readFile(join(target, '.git', 'config'), 'utf8')).not.toMatch(/submodule|evil|include/);
@@ -206,7 +206,7 @@ it('executes and asks nothing that a repository names, which plain git does', as
   expect(await readdir(directory)).toEqual(expect.arrayContaining(['executed', 'executed-filter']));
   const update = ['-C', 'plain', 'submodule', 'update', '--init', 'metadata'];
   await runGit(directory, update, plainGit);
-  expect(asked).not.toEqual([]);
+  expect(requested).not.toEqual([]);
 });
 
 it('writes nothing through a link of the repository', async () => {

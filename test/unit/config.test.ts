@@ -87,6 +87,8 @@ describe('S3_… and MAX_ATTACHMENT_MB', () => {
       attachmentsDir: '/srv/switchyard/attachments',
       maxAttachmentBytes: 104_857_600,
       maxToolOutputBytes: 524_288_000,
+      maxRepositoryBytes: 8_589_934_592,
+      maxMirrorsBytes: 107_374_182_400,
     });
     expect(readConfig({ ATTACHMENTS_DIR: '/mnt/shared' })).toMatchObject({ attachmentsDir: '/mnt/shared' });
   });
@@ -113,6 +115,8 @@ describe('S3_… and MAX_ATTACHMENT_MB', () => {
     [{ S3_BUCKET: 'files', S3_ACCESS_KEY_ID: 'id' }, 'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together.'],
     [{ MAX_ATTACHMENT_MB: '0' }, 'MAX_ATTACHMENT_MB must be at least 1.'],
     [{ MAX_ATTACHMENT_MB: '2001' }, 'MAX_ATTACHMENT_MB must be at most 2000.'],
+    [{ MAX_REPOSITORY_MB: '0' }, 'MAX_REPOSITORY_MB must be at least 1.'],
+    [{ MAX_MIRRORS_MB: '-1' }, 'MAX_MIRRORS_MB must be 0 (no limit) or more.'],
     [{ MAX_TOOL_OUTPUT_MB: '-1' }, 'MAX_TOOL_OUTPUT_MB must be 0 (none) or more.'],
   ])('refuses %j', (input, message) => {
     expect(() => readConfig(input)).toThrow(message);

@@ -1,6 +1,5 @@
-import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { type Mirrors, openMirrors } from '../../../git/mirrors.ts';
+import { isThere, type MirrorLimits, type Mirrors, openMirrors } from '../../../git/mirrors.ts';
 import type { Workspaces } from '../workspaces.ts';
 import { createLocalWorkspaces } from './local-workspaces.ts';
 import { createProcessSpool, type ProcessSpool } from './process-spool.ts';
@@ -25,33 +24,43 @@ export interface LocalMachineOptions {
   readonly workerId: string;
   /** The variables of this process that agents may see. */
   readonly baseEnv: Readonly<Record<string, string>>;
+  /** Limits of the mirrors that differ from the defaults. */
+  readonly mirrorLimits?: Partial<MirrorLimits>;
   readonly log: Record<'info' | 'warn', (fields: object, message: string) => void>;
 }
 
 /** Opens the machine, and kills the processes that an earlier run of this worker left behind. */
 export async function openLocalMachine(options: LocalMachineOptions): Promise<LocalMachine> {
-  const { dataDir, workerId, baseEnv, log } = options;
+  const { dataDir, workerId, baseEnv, mirrorLimits, log } = options;
   const spool = createProcessSpool(join(dataDir, 'agents'), workerId, {
     baseEnv,
     onLeft: (path, code) => log.warn({ path, code }, 'A file or process of an earlier run could not be removed.'),
   });
   const killed = await spool.reap();
   if (killed.length > 0) log.info({ pids: killed }, 'Agent processes of an earlier run were killed.');
-  const mirrors = openMirrors(resolve(dataDir, 'repositories'), baseEnv.PATH ?? '');
-  sweepMirrors(mirrors, dataDir);
+  const mirrors = openMirrors(resolve(dataDir, 'repositories'), baseEnv.PATH ?? '', mirrorLimits);
+  careForMirrors(mirrors, dataDir, log);
   return { dataDir, workerId, baseEnv, spool, workspaces: createLocalWorkspaces(dataDir), mirrors };
 }
 
-const sweepMs = 6 * 3_600_000;
+/** The interval in which the mirrors are brought to their limits and repacked. */
+const careMs = 15 * 60_000;
 
-// A session borrows objects as long as it has a workspace.
-function sweepMirrors(mirrors: Mirrors, dataDir: string): void {
-  const isBorrowing = (sessionId: string) =>
-    access(sessionIn(dataDir, sessionId)).then(
-      () => true,
-      () => false,
-    );
-  const sweep = () => mirrors.inBackground('sweep', () => mirrors.sweep(Date.now(), isBorrowing));
-  sweep();
-  setInterval(sweep, sweepMs).unref();
+function careForMirrors(mirrors: Mirrors, dataDir: string, log: LocalMachineOptions['log']): void {
+  // A session borrows objects as long as it has a workspace.
+  const isBorrowing = (sessionId: string) => isThere(sessionIn(dataDir, sessionId));
+  const care = async (signal: AbortSignal) => {
+    const { deleted, ...left } = await mirrors.sweep(Date.now(), isBorrowing);
+    if (deleted > 0) log.info({ deleted, ...left }, 'Mirrors of repositories were deleted.');
+    const { maxTotalBytes } = mirrors.limits;
+    if (left.bytes > maxTotalBytes)
+      log.warn(
+        { ...left, maxTotalBytes },
+        'The mirrors of repositories exceed MAX_MIRRORS_MB: workspaces borrow from them.',
+      );
+    await mirrors.maintain(signal);
+  };
+  const begin = () => mirrors.inBackground('care', care);
+  begin();
+  setInterval(begin, careMs).unref();
 }

@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newId, parseId } from '../../src/domain/ids.ts';
+import { parseId } from '../../src/domain/ids.ts';
 import { deleteOrphanedAttachments } from '../../src/domain/sessions/attachments/orphans.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
-import { forgeAccount, type GitForge, makeDirectory, plainGit, startGitForge } from '../support/git-forge.ts';
+import { connectGitForge } from '../support/connected-forge.ts';
+import { makeDirectory, plainGit, startGitForge } from '../support/git-forge.ts';
 import { runMutation } from '../support/people.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { waitUntilEnded } from '../support/session-waits.ts';
@@ -20,27 +21,10 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** Connects a forge for the organization of the tests. */
-async function connect(forge: GitForge, path: string): Promise<void> {
-  const { store, keyring, now } = test.app.services;
-  const organizationId = parseId('organization', test.organizationId) ?? '';
-  const { enterpriseId } = await store.prisma.organization.findUniqueOrThrow({ where: { id: organizationId } });
-  const id = newId();
-  const times = { createdAt: now(), updatedAt: now() };
-  const host = { host: forge.url, hostKey: forge.host, username: forgeAccount.username };
-  const sealed = keyring.seal(JSON.stringify({ token: forgeAccount.password }), `${enterpriseId}:${id}`);
-  await store.prisma.gitConnection.create({
-    data: { id, enterpriseId, providerType: 'git_https', name: id, ...host, sealed, ...times },
-  });
-  await store.prisma.gitPermission.create({
-    data: { id: newId(), organizationId, gitConnectionId: id, repoPath: path, createdAt: now() },
-  });
-}
-
 async function startSession(prompt: string, files: Readonly<Record<string, string>>, more: object = {}) {
   const forge = await startGitForge();
   await forge.addRepository('acme/site', files);
-  await connect(forge, 'acme/site');
+  await connectGitForge(test, forge, 'acme/site');
   const input = {
     ...{ agent: 'shell', prompt, organizationId: test.organizationId, ...more },
     repositories: [{ repository: `${forge.host}/acme/site`, branch: 'work' }],

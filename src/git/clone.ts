@@ -3,6 +3,7 @@ import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { removeTree } from '../store/delete-tree.ts';
 import { checkTree } from './check-tree.ts';
+import { inTime } from './in-time.ts';
 import {
   checkedGit,
   type GitRemote,
@@ -263,9 +264,11 @@ async function checkOut(mirrors: Mirrors, mirror: Mirror, request: CloneRequest,
     await checkedGit(clone, { cwd: dirname(made), path, signal, protocol: 'file' });
     await checkedGit(['config', 'remote.origin.url', originUrl], { cwd: made, path, signal });
     await checking;
-    const { maxMemoryBytes } = mirrors.limits;
-    const options = { cwd: made, path, signal, maxMemoryBytes, ...(onProgress && { onProgress }) };
-    await checkedGit(['checkout', '--progress', '--no-track', '-B', branch, head], options);
+    const { maxMemoryBytes, checkoutMs } = mirrors.limits;
+    const options = { cwd: made, path, maxMemoryBytes, ...(onProgress && { onProgress }) };
+    const checkout = ['checkout', '--progress', '--no-track', '-B', branch, head];
+    // Patterns of .gitattributes can keep git busy without an end.
+    await inTime(checkoutMs, signal, (timed) => checkedGit(checkout, { ...options, signal: timed }));
   });
 }
 

@@ -4,6 +4,7 @@ import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { inGigabytes, type TreeLimits } from './check-tree.ts';
 import { diskFull, errorOf } from './git-errors.ts';
+import { inTime } from './in-time.ts';
 import { createLocks, type Locks } from './locks.ts';
 import { maintainMirror } from './maintain-mirror.ts';
 import { listMirrors, measurePacks, removeLeftovers } from './mirror-files.ts';
@@ -32,6 +33,8 @@ export interface MirrorKey {
 export interface MirrorLimits extends TreeLimits, SweepLimits {
   /** The maximum number of bytes that one fetch may receive. */
   readonly maxFetchBytes: number;
+  /** The maximum duration of the checkout of a clone. */
+  readonly checkoutMs: number;
   /** Address space of one git command, in bytes. */
   readonly maxMemoryBytes: number;
 }
@@ -102,6 +105,7 @@ const defaultLimits: MirrorLimits = {
   maxTreeEntries: 1_000_000,
   maxTreeBytes: 16 * gibibyte,
   commandMs: 30 * 60_000,
+  checkoutMs: 10 * 60_000,
   maxMemoryBytes: Math.min(8 * gibibyte, Math.max(gibibyte, totalmem() / 2)),
   unusedMs: 30 * 86_400_000,
 };
@@ -172,7 +176,6 @@ const maintained = new Set<string>();
 function mirrorAt(directory: string, path: string, limits: MirrorLimits, lock: Locks['run']): Mirror {
   let packBytes = 0;
   const git = async (args: readonly string[], { signal, remote, onProgress, onOutput }: MirrorGitOptions) => {
-    const timeout = AbortSignal.timeout(limits.commandMs);
     const stop = new AbortController();
     let exceeded: RepositoryError | null = null;
     const watch = watchFetch(
@@ -188,7 +191,6 @@ function mirrorAt(directory: string, path: string, limits: MirrorLimits, lock: L
       cwd: directory,
       path,
       maxMemoryBytes: limits.maxMemoryBytes,
-      signal: AbortSignal.any([signal, timeout, stop.signal]),
       ...(onOutput && { onOutput }),
       ...(remote && { env: remote.env, protocol: 'http' as const }),
       onProgress: (progress: GitProgress) => {
@@ -197,12 +199,13 @@ function mirrorAt(directory: string, path: string, limits: MirrorLimits, lock: L
       },
     };
     try {
-      const outcome = await checkedGit(args, options);
+      const outcome = await inTime(limits.commandMs, signal, (timed) =>
+        checkedGit(args, { ...options, signal: AbortSignal.any([timed, stop.signal]) }),
+      );
       if (exceeded !== null) throw exceeded;
       return outcome;
     } catch (error) {
-      if (exceeded !== null) throw exceeded;
-      throw timeout.aborted && !signal.aborted ? timedOut(limits) : error;
+      throw exceeded ?? error;
     }
   };
   const mirror: Mirror = {
@@ -274,10 +277,6 @@ export async function checkedGit(args: readonly string[], options: Parameters<ty
   const outcome = await runGit(args, options);
   if (outcome.code !== 0) throw errorOf(outcome);
   return outcome;
-}
-
-function timedOut({ commandMs }: MirrorLimits): RepositoryError {
-  return new RepositoryError('TIMEOUT', `It took more than ${Math.round(commandMs / 60_000)} minutes.`);
 }
 
 function tooLarge(maxBytes: number, verb: 'fetches' | 'keeps'): RepositoryError {

@@ -351,6 +351,13 @@ it('keeps to its limits, and says so', { timeout: 120_000 }, async () => {
   expect(await readdir(join(clone.root, 'temporary'))).toHaveLength(1);
 });
 
+it('ends a comparison that a pattern would keep busy without an end', async () => {
+  const clone = await makeClone({ 'a.txt': 'a\n' });
+  const deep = Array.from({ length: 100 }, () => 'a').join('/');
+  await clone.write({ '.gitignore': `${'**/a/'.repeat(30)}b\n`, [`${deep}/c`]: 'x' });
+  await expect(changesOf(clone, { limits: { timeoutMs: 3_000 } })).rejects.toMatchObject({ code: 'TIMEOUT' });
+});
+
 it('ends a stream that nobody reads, and deletes its files', async () => {
   const clone = await makeClone({ 'a.txt': 'a\n' });
   await clone.write({ 'a.txt': twenty.repeat(20_000) });

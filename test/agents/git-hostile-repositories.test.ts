@@ -1,13 +1,17 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { lstat, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { cloneRepository } from '../../src/git/clone.ts';
 import type { MirrorLimits } from '../../src/git/mirrors.ts';
-import { runGit } from '../support/git-agent.ts';
+import { repositoryAt, runGit, startGitAgent } from '../support/git-agent.ts';
 import { cloneOf, startMirrors } from '../support/git-clones.ts';
 import { makeDirectory, plainGit, startGitForge } from '../support/git-forge.ts';
 import { modes, type ObjectWriter, type TreeEntry, writeObjects } from '../support/hostile-objects.ts';
+
+const haveLfs = spawnSync('git', ['lfs', 'version']).status === 0;
 
 async function start(fill: (objects: ObjectWriter) => Promise<unknown>, limits: Partial<MirrorLimits> = {}) {
   const forge = await startGitForge();
@@ -125,6 +129,18 @@ it.each([
 ] as const)('refuses %s before it writes them', async (_, limits, code, message) => {
   const { clone, directory } = await start(manyTimes, limits);
   await expect(clone()).rejects.toMatchObject({ code, message });
+  expect(await readdir(directory)).toEqual([]);
+});
+
+it('ends a checkout that a pattern would keep busy without an end', async () => {
+  const fill = async (objects: ObjectWriter) => {
+    let tree = await objects.tree([modes.file, 'c', await objects.blob('x')]);
+    for (let n = 0; n < 100; n++) tree = await objects.tree([modes.directory, 'a', tree]);
+    const attributes = await objects.blob(`${'**/a/'.repeat(30)}b eol=crlf\n`);
+    await commitOf(objects, [modes.file, '.gitattributes', attributes], [modes.directory, 'a', tree]);
+  };
+  const { clone, directory } = await start(fill, { checkoutMs: 3_000 });
+  await expect(clone()).rejects.toMatchObject({ code: 'TIMEOUT', message: 'It took more than 3 seconds.' });
   expect(await readdir(directory)).toEqual([]);
 });
 
@@ -275,4 +291,29 @@ it.each(['-x', '--upload-pack=touch'])('clones the default branch %s', async (na
   await forge.git('acme/site', 'update-ref', `refs/heads/${name}`, head);
   await forge.git('acme/site', 'symbolic-ref', 'HEAD', `refs/heads/${name}`);
   expect(await clone()).toMatchObject({ baseRef: name, defaultBranch: name, baseCommit: head });
+});
+
+it.runIf(haveLfs)('gives the host of an .lfsconfig no key', async () => {
+  const headers: IncomingHttpHeaders[] = [];
+  const other = await startGitForge((request, response) => {
+    headers.push(request.headers);
+    response.writeHead(404).end();
+    return true;
+  });
+  const forge = await startGitForge();
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'c'.repeat(64)}\nsize 5\n`;
+  await forge.addRepository('acme/site', {
+    '.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n',
+    '.lfsconfig': `[lfs]\n\turl = ${other.url}/lfs\n`,
+    'a.bin': pointer,
+  });
+  const agent = await startGitAgent([repositoryAt(forge.url, 'acme/site')]);
+  await agent.git('', 'clone', '-q', `${forge.url}/acme/site`, 'site');
+  const pulled = await agent.git('site', 'lfs', 'pull');
+  expect(pulled.code).not.toBe(0);
+  expect(headers).not.toEqual([]);
+  const sent = JSON.stringify(headers);
+  expect(headers.map(({ authorization }) => authorization)).toEqual(headers.map(() => undefined));
+  expect(sent).not.toContain(agent.gateway.key);
+  expect(sent).not.toContain(Buffer.from(`switchyard:${agent.gateway.key}`).toString('base64'));
 });

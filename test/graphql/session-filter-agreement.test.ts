@@ -4,7 +4,12 @@ import { builtInRoles } from '../../src/auth/permissions.ts';
 import { systemViewer, type Viewer } from '../../src/auth/viewer.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { readSessions } from '../../src/domain/sessions/read-sessions.ts';
-import { type SessionRecord, sessionColumns, sessionOrigins } from '../../src/domain/sessions/session.ts';
+import {
+  pullRequestStates,
+  type SessionRecord,
+  sessionColumns,
+  sessionOrigins,
+} from '../../src/domain/sessions/session.ts';
 import { filterConditions, matcherOf } from '../../src/domain/sessions/session-conditions.ts';
 import {
   checkFilter,
@@ -67,6 +72,7 @@ const sessionArbitrary = fc
     isUnlisted: fc.boolean(),
     origin: fc.constantFrom(...sessionOrigins),
     tags: fc.subarray(tags),
+    pullRequests: fc.array(fc.constantFrom(...pullRequestStates), { maxLength: 2 }),
     playbookId: orNull(oneOf(playbooks)),
     automationId: orNull(oneOf(automations)),
     parentId: orNull(oneOf(parents)),
@@ -89,8 +95,10 @@ async function insert(session: typeof sessionArbitrary extends fc.Arbitrary<infe
   const id = sessionIds[inserted++] as string;
   await test.store.execute(
     `insert into session (id, organization_id, title, is_title_derived, status, status_detail, ended_by, is_archived,
-       is_unlisted, origin, tags, prompt, playbook_id, automation_id, parent_id, user_id, service_user_id, service_key_id, created_at, updated_at)
-     values ($1, $2, $3, false, $4, $5, $6, $7, $8, $9, $10::text[], 'x', $11, $12, $13, $14, $15, $16, $17::timestamptz, $18::timestamptz)`,
+       is_unlisted, origin, tags, prompt, playbook_id, automation_id, parent_id, user_id, service_user_id, service_key_id, created_at, updated_at,
+       pull_requests)
+     values ($1, $2, $3, false, $4, $5, $6, $7, $8, $9, $10::text[], 'x', $11, $12, $13, $14, $15, $16, $17::timestamptz, $18::timestamptz,
+       $19::jsonb)`,
     [
       id,
       session.organizationId,
@@ -110,6 +118,7 @@ async function insert(session: typeof sessionArbitrary extends fc.Arbitrary<infe
       session.serviceKeyId,
       session.createdAt,
       session.updatedAt,
+      JSON.stringify(session.pullRequests.map((state, index) => ({ url: `https://git.test/${index}`, state }))),
     ],
   );
   await test.store.execute(
@@ -129,6 +138,7 @@ const conditions: fc.Arbitrary<SessionConditions> = fc.record(
     endReasons: someOf(sessionEnds),
     tags: someOf(tags),
     allTags: someOf(tags),
+    pullRequestStates: someOf(pullRequestStates),
     isArchived: fc.boolean(),
     isUnlisted: fc.boolean(),
     origins: someOf(sessionOrigins),

@@ -155,6 +155,7 @@ describe('filters', () => {
     for (const query of [
       'category=security',
       'repo_names=a/b',
+      'pr_state=draft',
       'schedule_id=s',
       'playbook_id=p',
       'automation_ids=a',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
+import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { pushBranchAt, statesOf } from '../support/followed-pull-requests.ts';
 import { personToken, startGithub, type TestGithub } from '../support/forges/github.ts';
@@ -115,6 +115,40 @@ it('adds the labels that an attempt did not reach', async () => {
   await vi.waitUntil(async () => (await intents(sessionId)).length === 0, { timeout: 20_000 });
   const found = (await pullsOf(branch)) as unknown as { labels: object[]; requested_reviewers: object[] }[];
   expect(found).toMatchObject([{ labels: [{ name: 'agent' }], requested_reviewers: [{ login: 'hubot' }] }]);
+});
+
+it('lists sessions by the states of their pull requests', async () => {
+  const [opened, closed] = [await makeSession(), await makeSession()];
+  const { pullRequest } = await open(opened.sessionId);
+  await open(closed.sessionId);
+  const sql = `update session set pull_requests = jsonb_set(pull_requests, '{0,state}', '"closed"') where id = $1 returning id`;
+  await test.app.services.store.execute(sql, [closed.sessionId]);
+  expect(pullRequest.state).toBe('OPEN');
+  const document =
+    'query($states: [PullRequestState!], $ids: [ID!]) { sessions(first: 9, filter: { pullRequestStates: $states, ids: $ids }) { nodes { sessionId } totalCount } }';
+  const ids = [opened.sessionId, closed.sessionId].map((id) => `devin-${id}`);
+  const inGraphql = async (states: string[]) => {
+    const { data } = await graphql(test, test.adminToken, document, { states, ids });
+    return data.sessions.nodes.map(({ sessionId }: { sessionId: string }) => sessionId);
+  };
+  const inV3 = async (states: string[]) => {
+    const query = [...states.map((state) => `pr_state=${state}`), ...ids.map((id) => `session_ids=${id}`)].join('&');
+    const path = `/v3/organizations/${test.organizationId}/sessions?${query}`;
+    const { body } = await call(test, test.adminToken, 'GET', path);
+    return body.items.map((each: { session_id: string }) => `devin-${each.session_id.replace('devin-', '')}`);
+  };
+  const expected: [string[], string[]][] = [
+    [['open'], [ids[0] as string]],
+    [['closed'], [ids[1] as string]],
+    [['merged'], []],
+    [['merged', 'closed', 'open'], ids.toReversed()],
+  ];
+  for (const [states, found] of expected) {
+    expect({ states, found: await inGraphql(states.map((state) => state.toUpperCase())) }).toEqual({ states, found });
+    expect({ states, found: await inV3(states) }).toEqual({ states, found });
+  }
+  expect(await inV3(['draft'])).toEqual([]);
+  expect(await inV3([`x"}]' or true --`])).toEqual([]);
 });
 
 it('refuses a repository of another session, and the branch itself as the base', async () => {

@@ -70,7 +70,7 @@ const plainNames = new Set(
   `first after limit offset skip order archive archived is_archived unlisted include_archived start_date end_date
    created_after created_before updated_after updated_before created_date_from created_date_to updated_date_from
    updated_date_to time_before time_after start_time end_time before since until action actions origin origins status
-   statuses repo_names pinned_repo access_type category force scope role_type revoke_current sort direction user_type
+   statuses repo_names pr_state pinned_repo access_type category force scope role_type revoke_current sort direction user_type
    min_sessions min_searches start end idp_group_name path branch_name filter_name`
     .split(/\s+/)
     .filter((name) => name !== ''),

@@ -2,7 +2,7 @@ import { columnOf } from '../../store/tables.ts';
 import { type Creators, containsText, createdBounds, isCreatedBy, isOneOf, wasCreatedBy } from '../list-filter.ts';
 import type { Bind } from '../nested-pages.ts';
 import { textSearch } from '../text-search.ts';
-import type { SessionRecord } from './session.ts';
+import { type PullRequest, pullRequestStates, type SessionRecord } from './session.ts';
 import { type SessionStatusDetail, statusOfDetail } from './status.ts';
 
 /**
@@ -38,6 +38,10 @@ const is = (condition: string, read: (session: SessionRecord) => boolean): Membe
 const hasTag = (tags: readonly string[], bind: Bind): string =>
   `exists (select 1 from session_tag t where t.organization_id = s.organization_id and t.tag = any(${bind(tags)}::text[])
               and t.created_at = s.created_at and t.session_id = s.id)`;
+
+// Values of the REST API may be others.
+const knownStates = (states: readonly string[]) => pullRequestStates.filter((state) => states.includes(state));
+const hasPullRequest = (state: PullRequest['state']) => `s.pull_requests @> '[{"state": "${state}"}]'`;
 
 const inLowerCase = (names: readonly string[]): string[] => names.map((name) => name.toLowerCase());
 
@@ -82,6 +86,12 @@ export const sessionMembers = {
       `(s.repository_names <> '{}' and s.repository_names && ${bind(inLowerCase(names))}::text[])`,
     ],
     matches: (names, { repositoryNames }) => inLowerCase(names).some((name) => repositoryNames.includes(name)),
+  }),
+  /** Sessions with a pull request in any of these states. */
+  pullRequestStates: member<readonly PullRequest['state'][]>({
+    // Without parameters, so that the index of a state fits.
+    sql: (states) => [`(${knownStates(states).map(hasPullRequest).join(' or ') || 'false'})`],
+    matches: (states, { pullRequests }) => pullRequests.some(({ state }) => states.includes(state)),
   }),
   isArchived: member<boolean>({
     sql: (value, bind) => [`s.is_archived = ${bind(value)}::boolean`],

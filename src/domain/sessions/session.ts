@@ -7,10 +7,13 @@ export const sessionOrigins = ['api', 'webapp', 'automation', 'cli', 'other'] as
 /** See {@link sessionOrigins}. */
 export type SessionOrigin = (typeof sessionOrigins)[number];
 
+/** The states of a session's pull request. A draft is open. */
+export const pullRequestStates = ['open', 'closed', 'merged'] as const;
+
 /** A pull request that the session made. */
 export interface PullRequest {
   readonly url: string;
-  readonly state: 'open' | 'closed' | 'merged';
+  readonly state: (typeof pullRequestStates)[number];
 }
 
 /** The fields of a session that the APIs read. */

@@ -9,7 +9,7 @@ import { Button } from '../ui/button.tsx';
 import { Select, TextField } from '../ui/field.tsx';
 import { Picker } from '../ui/picker.tsx';
 import { type Choice, type ChoiceSource, fixedChoices } from '../ui/use-choices.ts';
-import { type Filters, origins, stateGroups } from './filters.ts';
+import { type Filters, origins, pullRequestStates, stateGroups } from './filters.ts';
 
 /** The delay between typing and search. */
 const typingMs = 250;
@@ -21,6 +21,7 @@ const collapsible = [
   'origin',
   'playbook',
   'repository',
+  'pr',
   'tag',
   'by',
 ] as const satisfies readonly (keyof Filters)[];
@@ -112,32 +113,11 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
         )}
       </div>
       <div className="filters-more" id={more} data-open={isOpen || undefined}>
-        {choice(
-          'state',
-          'Status',
-          <>
-            <option value="">Any status</option>
-            {Object.entries(stateGroups).map(([value, { label }]) => (
-              <option value={value} key={value}>
-                {label}
-              </option>
-            ))}
-          </>,
-        )}
-        {choice(
-          'origin',
-          'Origin',
-          <>
-            <option value="">Any origin</option>
-            {Object.entries(origins).map(([value, label]) => (
-              <option value={value} key={value}>
-                {label}
-              </option>
-            ))}
-          </>,
-        )}
+        {choice('state', 'Status', optionsOf('Any status', stateLabels))}
+        {choice('origin', 'Origin', optionsOf('Any origin', origins))}
         {picker('playbook', 'Playbook', 'Any playbook', playbooks)}
         {picker('repository', 'Repository', 'Any repository', repositories, [], true)}
+        {choice('pr', 'Pull request', optionsOf('With or without PR', pullRequestStates))}
         {allowedTags && allowedTags.length > 0 ? (
           // Sessions may still have tags that are no longer allowed.
           picker('tag', 'Tag', 'Any tag', tags, [], true)
@@ -150,6 +130,20 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
     </search>
   );
 }
+
+const stateLabels = Object.fromEntries(Object.entries(stateGroups).map(([state, { label }]) => [state, label]));
+
+/** Options for each value of a filter, after one for all. */
+const optionsOf = (all: string, labels: Readonly<Record<string, string>>) => (
+  <>
+    <option value="">{all}</option>
+    {Object.entries(labels).map(([value, label]) => (
+      <option value={value} key={value}>
+        {label}
+      </option>
+    ))}
+  </>
+);
 
 interface TypedFieldProps {
   readonly label: string;

@@ -12,7 +12,10 @@ export const stateGroups = {
 /** Labels of session origins. */
 export const origins = { API: 'API', WEBAPP: 'Console', AUTOMATION: 'Automation', CLI: 'CLI', OTHER: 'Other' } as const;
 
-const names = ['q', 'state', 'origin', 'tag', 'playbook', 'repository', 'by', 'archived'] as const;
+/** Labels of the states of pull requests. */
+export const pullRequestStates = { OPEN: 'Open PR', MERGED: 'Merged PR', CLOSED: 'Closed PR' } as const;
+
+const names = ['q', 'state', 'origin', 'tag', 'playbook', 'repository', 'pr', 'by', 'archived'] as const;
 
 /** The filters of the list: query parameters, so that a list can be linked to. */
 export type Filters = Readonly<Record<(typeof names)[number], string>>;
@@ -26,6 +29,7 @@ export function useFilters() {
       // Unknown values are ignored.
       state: Object.hasOwn(stateGroups, values.state) ? values.state : '',
       origin: Object.hasOwn(origins, values.origin) ? values.origin : '',
+      pr: Object.hasOwn(pullRequestStates, values.pr) ? values.pr : '',
     }),
     [values],
   );
@@ -33,7 +37,7 @@ export function useFilters() {
   return { filters, filter, change, clear, isNarrowed };
 }
 
-function toFilter({ q, state, origin, tag, playbook, repository, by, archived }: Filters) {
+function toFilter({ q, state, origin, tag, playbook, repository, pr, by, archived }: Filters) {
   const group = state === '' ? null : stateGroups[state as keyof typeof stateGroups];
   return {
     isArchived: archived !== '',
@@ -43,6 +47,7 @@ function toFilter({ q, state, origin, tag, playbook, repository, by, archived }:
     ...(tag ? { tags: [tag] } : {}),
     ...(playbook ? { playbookId: playbook } : {}),
     ...(repository ? { repositories: [repository] } : {}),
+    ...(pr ? { pullRequestStates: [pr as keyof typeof pullRequestStates] } : {}),
     ...(by ? { createdByIds: [by] } : {}),
   };
 }

@@ -17,6 +17,7 @@ import {
   SessionStatusDetailEnum,
   SessionStatusEnum,
 } from './enums.ts';
+import { pullRequestState } from './event-enums.ts';
 import { maxFilterValues, readCreators, readId, readIds, requireShortLists } from './list-inputs.ts';
 
 type Maybe<T> = T | null | undefined;
@@ -51,6 +52,10 @@ const conditionFields = (t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'In
   repositories: t.stringList({
     description:
       'Only sessions that work on at least one of these repositories, each as `owner/name` or `host/owner/name`, regardless of case.',
+  }),
+  pullRequestStates: t.field({
+    type: [pullRequestState.type],
+    description: 'Only sessions that have a pull request in at least one of these states.',
   }),
   isArchived: t.boolean({
     description: 'True for only archived sessions, false for only sessions that are not archived. Both if omitted.',

@@ -3,6 +3,7 @@ import type { Context } from '../../../domain/context.ts';
 import { type IdKind, parseId, prefixedId } from '../../../domain/ids.ts';
 import { findChildren, type SessionWithChildren } from '../../../domain/sessions/children.ts';
 import type { CreateSessionInput } from '../../../domain/sessions/create-session.ts';
+import type { PullRequest } from '../../../domain/sessions/session.ts';
 import {
   type SessionOrigin,
   type SessionRecord,
@@ -107,6 +108,10 @@ export const sessionListQuery = z.object({
   repo_names: listParam('repo_names', {
     description: 'Sessions that work on any of these repositories: `owner/repo` or `host/owner/repo`.',
   }),
+  pr_state: listParam('pr_state', {
+    description:
+      'Sessions with a pull request in any of these states: `open`, `closed`, `merged`; others match no session.',
+  }),
   category: textParam('category', { description: 'Matches no session: none has one.' }),
 });
 
@@ -164,6 +169,7 @@ function parseSessionFilter(query: z.output<typeof sessionListQuery>): SessionFi
     updatedBefore: at(query.updated_before),
     tags: query.tags,
     repositories: query.repo_names,
+    pullRequestStates: query.pr_state as readonly PullRequest['state'][] | undefined,
     playbookId: one('playbook', query.playbook_id),
     origins: query.origins as readonly SessionOrigin[] | undefined,
     automationIds: ids('automation', query.automation_ids),

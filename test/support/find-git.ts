@@ -9,7 +9,7 @@ const gitTests = [
   'test/agents/sandbox-repositories.test.ts',
   'test/console/session-repositories.test.ts',
   'test/forges/git-https.test.ts',
-  'test/system/{git-identity,hostile-repositories,session-repositories}.test.ts',
+  'test/system/{git-identity,hostile-repositories,pull-requests-of-agents,session-repositories}.test.ts',
 ];
 
 /** Returns the files to leave out because git is missing here, after a line about it. Throws on CI, where git must exist. */

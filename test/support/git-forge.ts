@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -8,6 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
+import { plainGit, serveGit } from './forges/git-backend.ts';
+
+export { plainGit };
 
 const run = promisify(execFile);
 
@@ -49,17 +52,6 @@ export async function makeDirectory(): Promise<string> {
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }
-
-/** The environment of git commands outside of a sandbox, without the machine's configuration. */
-export const plainGit: Record<string, string> = {
-  PATH: process.env.PATH ?? '',
-  HOME: '/nonexistent',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_AUTHOR_NAME: 'Ada',
-  GIT_AUTHOR_EMAIL: 'ada@example.com',
-  GIT_COMMITTER_NAME: 'Ada',
-  GIT_COMMITTER_EMAIL: 'ada@example.com',
-};
 
 /** Starts a forge until the end of the test. */
 export async function startGitForge(intercept: Intercept = () => false): Promise<GitForge> {
@@ -107,50 +99,6 @@ export async function startGitForge(intercept: Intercept = () => false): Promise
         await git(path, 'config', setting, 'true');
     },
   };
-}
-
-// Git's own CGI program.
-function serveGit(root: string, request: IncomingMessage, response: ServerResponse): void {
-  const url = new URL(request.url ?? '', 'http://forge');
-  const { headers } = request;
-  const child = spawn('git', ['http-backend'], {
-    env: {
-      ...plainGit,
-      GIT_PROJECT_ROOT: root,
-      GIT_HTTP_EXPORT_ALL: '1',
-      REQUEST_METHOD: request.method ?? '',
-      PATH_INFO: url.pathname,
-      QUERY_STRING: url.search.slice(1),
-      CONTENT_TYPE: headers['content-type'] ?? '',
-      REMOTE_USER: forgeAccount.username,
-      ...(headers['content-length'] ? { CONTENT_LENGTH: headers['content-length'] } : {}),
-      ...(headers['content-encoding'] ? { HTTP_CONTENT_ENCODING: headers['content-encoding'] } : {}),
-      ...(headers['git-protocol'] ? { GIT_PROTOCOL: String(headers['git-protocol']) } : {}),
-    },
-  });
-  child.stdin.on('error', () => undefined);
-  request.pipe(child.stdin);
-  response.once('close', () => child.kill());
-  let head: Buffer | null = Buffer.alloc(0);
-  child.stdout.on('data', (chunk: Buffer) => {
-    if (head === null) return void response.write(chunk);
-    head = Buffer.concat([head, chunk]);
-    const end = head.indexOf('\r\n\r\n');
-    if (end < 0) return;
-    const fields = head
-      .toString('latin1', 0, end)
-      .split('\r\n')
-      .map((line) => line.split(/: */) as [string, string]);
-    const status = fields.find(([name]) => name === 'Status')?.[1];
-    for (const [name, value] of fields) if (name !== 'Status') response.setHeader(name, value);
-    response.writeHead(Number.parseInt(status ?? '200', 10));
-    response.write(head.subarray(end + 4));
-    head = null;
-  });
-  child.once('close', () => {
-    if (head === null) response.end();
-    else response.destroy();
-  });
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {

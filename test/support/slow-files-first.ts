@@ -10,6 +10,7 @@ const slowFiles = [
   'console/session',
   'tenancy/graphql-administration',
   'system/real-agents-opencode',
+  'system/pull-requests-of-agents',
   'tenancy/rest-organizations',
   'tenancy/graphql-fields',
   'console/manage',

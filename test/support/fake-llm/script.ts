@@ -50,7 +50,7 @@ const toolNames = {
  * Returns the model's answer. The model runs the lines `do: …` at the end of the user's last message, in sequence; the number
  * of tool results after that message shows how many are done. So it needs no memory, and continues after an agent was killed:
  * `do: say TEXT`, `do: write PATH TEXT`, `do: shell COMMAND`, `do: tool NAME {arguments}` (the end of a name is enough),
- * `do: hold NAME`, `do: pause NAME`, `do: pace MS` (the time between two parts of the answer).
+ * `do: quote TEXT` (says the lines of the last result that contain the text), `do: hold NAME`, `do: pause NAME`, `do: pace MS` (the time between two parts of the answer).
  */
 export function replyTo(conversation: Conversation): Reply {
   const nothing = { text: '', call: null, hold: null, pause: null, paceMs: 0 };
@@ -64,7 +64,14 @@ export function replyTo(conversation: Conversation): Reply {
   const answer = answers[done];
   if (!answer || steps.length === 0) return { ...nothing, text: 'There is nothing left to do.' };
   const { hold, pause, paceMs } = answer;
-  return { text: answer.say.join('\n'), call: callOf(answer, conversation.tools), hold, pause, paceMs };
+  const result = conversation.turns.at(-1)?.text ?? '';
+  return {
+    text: answer.say.map((each) => each(result)).join('\n'),
+    call: callOf(answer, conversation.tools),
+    hold,
+    pause,
+    paceMs,
+  };
 }
 
 // Only the lines at the end: earlier ones (a digest, an interrupted message) are done or come again.
@@ -78,7 +85,8 @@ function stepsOf(text: string): RegExpMatchArray[] {
 }
 
 interface Answer {
-  say: string[];
+  /** Functions of the last result of a tool. */
+  say: ((result: string) => string)[];
   hold: string | null;
   pause: string | null;
   paceMs: number;
@@ -90,7 +98,8 @@ const emptyAnswer = (): Answer => ({ say: [], hold: null, pause: null, paceMs: 0
 // A tool call ends an answer; text after the last call is the last answer.
 function collect(answers: Answer[], [, verb = '', rest = '']: RegExpMatchArray): Answer[] {
   const answer = answers.at(-1) as Answer;
-  if (verb === 'say') answer.say.push(rest);
+  if (verb === 'say') answer.say.push(() => rest);
+  else if (verb === 'quote') answer.say.push((result) => linesWith(result, rest));
   else if (verb === 'hold') answer.hold = rest;
   else if (verb === 'pause') answer.pause = rest;
   else if (verb === 'pace') answer.paceMs = Number(rest);
@@ -100,6 +109,13 @@ function collect(answers: Answer[], [, verb = '', rest = '']: RegExpMatchArray):
   }
   return answers;
 }
+
+// Some agents give results as JSON, with escaped line breaks.
+const linesWith = (result: string, text: string) =>
+  result
+    .split(/\r?\n|\\r|\\n/)
+    .filter((line) => line.includes(text))
+    .join('\n');
 
 function callOf({ act }: Pick<Answer, 'act'>, tools: readonly OfferedTool[]): Reply['call'] {
   if (!act) return null;

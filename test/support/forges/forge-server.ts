@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** A request that a test forge received. */
@@ -26,13 +26,18 @@ export interface ForgeServer {
   close(): Promise<void>;
 }
 
+/** Answers a request whose body is not a text, such as git's; returns false to leave it to the forge. */
+export type RawHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
+
 /** Starts a test forge. A new interceptor replaces the one before. */
 export async function startForgeServer(
   answer: (request: ForgeRequest) => Promise<ForgeAnswer> | ForgeAnswer,
+  handleRaw: RawHandler = () => false,
 ): Promise<ForgeServer> {
   const requests: ForgeRequest[] = [];
   let intercepted: Parameters<ForgeServer['intercept']>[0] = () => null;
   const server = createServer(async (incoming, outgoing) => {
+    if (handleRaw(incoming, outgoing)) return;
     let body = '';
     for await (const chunk of incoming.setEncoding('utf8')) body += chunk;
     const url = new URL(incoming.url ?? '/', 'http://forge.test');

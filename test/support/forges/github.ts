@@ -1,11 +1,14 @@
 import { createEmulator } from 'emulate';
 import { type ForgeAnswer, type ForgeRequest, type ForgeServer, startForgeServer } from './forge-server.ts';
+import { type CallGithub, type GithubGit, openGithubGit } from './github-git.ts';
 
 /** GitHub as `emulate` serves it, at the addresses of GitHub Enterprise Server. */
 export interface TestGithub extends ForgeServer {
   readonly privateKey: string;
   /** Calls the emulator with the token of a person, past the connection. */
   person(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>;
+  /** Its git server; null without the option `hasGit`. */
+  readonly git: GithubGit | null;
 }
 
 /** The token of the person `octocat`, with the scopes of a classic token. */
@@ -25,11 +28,22 @@ const permissions = {
   actions: 'read',
 };
 
+/** Options of {@link startGithub}. */
+export interface GithubOptions {
+  readonly webhookUrl?: string;
+  /** {@link webhookSecret} if omitted. */
+  readonly webhookSecret?: string;
+  /** Adds a git server for `acme/site` and `acme/tools`. */
+  readonly hasGit?: boolean;
+  /** Gets the user name and password of each request of git, as text, before it is answered. */
+  readonly onGitRequest?: (account: string) => void;
+}
+
 /**
  * Starts GitHub. The server in front of the emulator adds what emulate 0.12.2 lacks: the list of the installation's repositories,
  * the App's user, commit statuses, replies to comments (emulate has them under an older address), and the refusal of a second pull request.
  */
-export async function startGithub(options: { readonly webhookUrl?: string } = {}): Promise<TestGithub> {
+export async function startGithub(options: GithubOptions = {}): Promise<TestGithub> {
   const emulator = await createEmulator({
     service: 'github',
     port: 0,
@@ -67,7 +81,10 @@ export async function startGithub(options: { readonly webhookUrl?: string } = {}
               'pull_request_review',
               'pull_request_review_comment',
             ],
-            ...(options.webhookUrl && { 'webhook_url': options.webhookUrl, 'webhook_secret': webhookSecret }),
+            ...(options.webhookUrl && {
+              'webhook_url': options.webhookUrl,
+              'webhook_secret': options.webhookSecret ?? webhookSecret,
+            }),
             'installations': [
               { 'installation_id': installationId, account: 'acme', 'repository_selection': 'all', permissions },
             ],
@@ -116,7 +133,15 @@ export async function startGithub(options: { readonly webhookUrl?: string } = {}
   }
   // One at a time, since the forge's own check is atomic.
   let creation: Promise<unknown> = Promise.resolve();
-  const front = await startForgeServer(async (request) => {
+  const callWith: CallGithub = async (token, method, path, body) => {
+    const headers = { authorization: `token ${token}`, 'content-type': 'application/json' };
+    const answer = await send(method, path, headers, body === undefined ? undefined : JSON.stringify(body));
+    if ((answer.status ?? 0) >= 300) throw new Error(`${method} ${path}: ${answer.status} ${String(answer.body)}`);
+    return answer.body ? JSON.parse(String(answer.body)) : {};
+  };
+  const { hasGit, onGitRequest = () => undefined } = options;
+  const git = hasGit ? await openGithubGit(callWith, personToken, ['acme/site', 'acme/tools'], onGitRequest) : null;
+  const answerRequest = async (request: ForgeRequest): Promise<ForgeAnswer> => {
     const path = request.url.pathname.replace(/^\/api\/v3/, '');
     if (path === '/installation/repositories') {
       const answers = await Promise.all(['site', 'tools'].map((name) => forward(request, `/repos/acme/${name}`)));
@@ -136,19 +161,17 @@ export async function startGithub(options: { readonly webhookUrl?: string } = {}
       return await created;
     }
     return await forward(request, path);
-  });
+  };
+  const front = await startForgeServer(answerRequest, git?.handle);
   return {
     ...front,
     privateKey,
-    async person(method, path, body) {
-      const headers = { authorization: `token ${personToken}`, 'content-type': 'application/json' };
-      const answer = await send(method, path, headers, body === undefined ? undefined : JSON.stringify(body));
-      if ((answer.status ?? 0) >= 300) throw new Error(`${method} ${path}: ${answer.status} ${String(answer.body)}`);
-      return (answer.body ? JSON.parse(String(answer.body)) : {}) as Record<string, unknown>;
-    },
+    git,
+    person: (method, path, body) => callWith(personToken, method, path, body),
     async close() {
       await front.close();
       await emulator.close();
+      git?.close();
     },
   };
 }

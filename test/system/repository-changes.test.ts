@@ -40,9 +40,9 @@ async function startSession(prompt: string, files: Readonly<Record<string, strin
   return { forge, id: session.sessionId as string };
 }
 
-const document = `query($id: ID!, $turn: Int, $first: Int, $after: String) { session(id: $id) { status changesUpdatedAt changes(turn: $turn) {
+const document = `query($id: ID!, $turn: Int, $directory: String, $first: Int, $after: String, $filter: ChangedFileFilter) { session(id: $id) { status changesUpdatedAt changes(turn: $turn, directory: $directory) {
   repository { path } base head fileCount additions deletions isTruncated updatedAt patchUrl bundleUrl
-  files(first: $first, after: $after) {
+  files(first: $first, after: $after, filter: $filter) {
     totalCount pageInfo { hasNextPage endCursor }
     nodes { path oldPath status oldMode mode additions deletions isBinary isTruncated size
       hunks { oldStart oldLines newStart newLines heading lines } } } } } }`;
@@ -131,7 +131,20 @@ it('pages the files, and refuses bad arguments', async () => {
   const [last] = await readChanges(id, { first: 4, after: first.files.pageInfo.endCursor });
   expect(brief(last).map(([path]: [string]) => path)).toEqual(['f3', 'f4', 'f5']);
   expect(last.files.pageInfo.hasNextPage).toBe(false);
-  for (const variables of [{ turn: 0 }, { after: 'x' }]) {
+  expect((await readChanges(id, { directory: 'site' })).map(brief)).toEqual((await readChanges(id)).map(brief));
+  expect(await readChanges(id, { directory: 'other' })).toEqual([]);
+  const [named] = await readChanges(id, { filter: { paths: ['f4', 'f2', 'none'] } });
+  expect(brief(named).map(([path]: [string]) => path)).toEqual(['f2', 'f4']);
+  expect(named.files).toMatchObject({ totalCount: 2, pageInfo: { hasNextPage: false } });
+  const [found] = await readChanges(id, { filter: { search: 'F' }, first: 2, after: first.files.pageInfo.endCursor });
+  expect(brief(found).map(([path]: [string]) => path)).toEqual(['f3', 'f4']);
+  expect(found.files).toMatchObject({ totalCount: 5, pageInfo: { hasNextPage: true } });
+  for (const variables of [
+    { turn: 0 },
+    { after: 'x' },
+    { filter: { search: 'x'.repeat(1_001) } },
+    { filter: { paths: Array(101).fill('x') } },
+  ]) {
     const { errors } = await graphql(test, test.adminToken, document, { id, ...variables });
     expect(errors).toHaveLength(1);
   }

@@ -19,6 +19,7 @@ import { pageLimits } from '../loaders.ts';
 import { listTypes } from './add-list.ts';
 import { addMutation } from './add-mutation.ts';
 import { storedEnum } from './define-enum.ts';
+import { filterInput, requireShortLists } from './list-inputs.ts';
 import { boundary, viewsSession } from './needs.ts';
 import { sessionIdDescription } from './session-id.ts';
 import { SessionRepository } from './session-repositories.ts';
@@ -111,6 +112,13 @@ const ChangedFile = builder.objectRef<ChangedFileRecord>('ChangedFile').implemen
   }),
 });
 
+const ChangedFileFilterInput = filterInput('ChangedFile', (t) => ({
+  search: t.string({ description: 'Only files whose path or former path contains this text, regardless of case.' }),
+  paths: t.stringList({
+    description: 'Only files with one of these paths, for example to read the hunks of files that were listed without.',
+  }),
+}));
+
 const ChangedFileList = listTypes(ChangedFile, 'ChangedFile');
 
 const linkOf = (domain: Parameters<typeof attachmentLink>[0], download: ChangesDownload | null) =>
@@ -147,9 +155,14 @@ const RepositoryChanges = builder.objectRef<RepositoryChangesRecord>('Repository
       {
         type: ChangedFile,
         description: 'Changed files by path, at most 13,000. The content of at most 3,000 files is compared.',
-        resolve: async (changes, args, { domain }) => {
-          const page = await listChangedFiles(domain, changes, pageOf(args), pageLimits);
-          return toConnection(page, async () => ({ total: changes.fileCount, isExact: true }));
+        args: {
+          filter: t.arg({ type: ChangedFileFilterInput, description: 'Filter for the files. All files if omitted.' }),
+        },
+        resolve: async (changes, { filter, ...args }, { domain }) => {
+          requireShortLists(filter ?? {});
+          const conditions = { search: filter?.search ?? undefined, paths: filter?.paths ?? undefined };
+          const { page, total } = await listChangedFiles(domain, changes, conditions, pageOf(args), pageLimits);
+          return toConnection(page, async () => ({ total, isExact: true }));
         },
       },
       ChangedFileList.connection,
@@ -187,11 +200,19 @@ builder.objectFields(Session, (t) => ({
       turn: t.arg.int({
         description: 'Number of a turn, from 1, to read the changes of that turn only. All turns if omitted.',
       }),
+      directory: t.arg.string({
+        description:
+          'Directory of a clone in the workspace, to read the changes of that repository only. All repositories if omitted.',
+      }),
     },
-    resolve: async ({ id, organizationId }, { turn }, { domain, loaders }) => {
+    resolve: async ({ id, organizationId }, { turn, directory }, { domain, loaders }) => {
       requirePermission(ofAnySession(domain, 'view').viewer, permissionFor.viewSession, organizationId);
       if (turn != null && turn < 1) throw refuse(['turn'], `"turn" must be at least 1, but was ${turn}.`);
-      return (await loaders.ofKeys(listRepositoryChanges).load({ sessionId: id, turn: turn ?? 0 })) ?? [];
+      const all = (await loaders.ofKeys(listRepositoryChanges).load({ sessionId: id, turn: turn ?? 0 })) ?? [];
+      if (directory == null) return all;
+      const repositories = (await loaders.of(listSessionRepositories).load(id)) ?? [];
+      const of = repositories.find((each) => each.directory === directory);
+      return all.filter(({ position }) => position === of?.position);
     },
   }),
 }));

@@ -4,6 +4,7 @@ import { organizationsWith } from '../../../auth/viewer.ts';
 import type { FileChange } from '../../../git/diff/file-change.ts';
 import { type Field, type Row, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
+import { checkListFilter } from '../../list-filter.ts';
 import {
   type Page,
   type PageLimits,
@@ -83,31 +84,63 @@ export interface ChangedFileRecord extends FileChange {
   readonly number: number;
 }
 
+/** Conditions of changed files; all of them must hold. */
+export interface ChangedFileFilter {
+  /** Part of the path or of the former path, regardless of case. */
+  readonly search?: string | undefined;
+  /** Exact paths. */
+  readonly paths?: readonly string[] | undefined;
+}
+
 const listName = 'changedFiles';
 
+/** A page of changed files, and the number of files in the whole list. */
+export interface ChangedFilePage {
+  readonly page: Page<ChangedFileRecord>;
+  readonly total: number;
+}
+
 /**
- * Returns a page of the files of {@link listRepositoryChanges}, by path. Throws the errors of {@link pageWindow}, and
- * SERVICE_UNAVAILABLE if the file storage cannot be read.
+ * Returns a page of the files of {@link listRepositoryChanges}, by path. Throws the errors of {@link pageWindow} and
+ * {@link checkListFilter}, and SERVICE_UNAVAILABLE if the file storage cannot be read.
  */
 export async function listChangedFiles(
   { files }: Pick<Context, 'files'>,
-  { storageKey }: Pick<RepositoryChangesRecord, 'storageKey'>,
+  { storageKey, fileCount }: Pick<RepositoryChangesRecord, 'storageKey' | 'fileCount'>,
+  filter: ChangedFileFilter,
   request: PageRequest,
   limits: PageLimits,
-): Promise<Page<ChangedFileRecord>> {
+): Promise<ChangedFilePage> {
   const window = pageWindow(request, limits, readNumber);
+  checkListFilter(filter, 'paths');
   const content = storageKey === null ? null : await files.read(storageKey);
   const stored = content === null ? '' : await text(content);
+  const toRows = (each: readonly FileChange[], from: number) =>
+    each.map((file, n): ChangedFileRecord => ({ ...file, number: from + n }));
+  const cursorOf = ({ number }: ChangedFileRecord) => writeCursor(listName, number);
+  if (filter.search !== undefined || filter.paths !== undefined) {
+    const all = toRows(readChangedFiles(stored, 0, Number.POSITIVE_INFINITY), 0).filter(matcherOf(filter));
+    const { after, before, limit, backward } = window;
+    const within = all.filter(({ number }) => number > (after ?? -1) && number < (before ?? Number.POSITIVE_INFINITY));
+    const rows = backward ? within.reverse() : within;
+    return { page: toPage(rows.slice(0, limit + 1), window, cursorOf), total: all.length };
+  }
   const count = stored.split('\n').length - 1;
   const from = window.after === null ? 0 : window.after + 1;
   const to = Math.min(count, window.before ?? count);
   const [first, last] = window.backward
     ? [Math.max(from, to - window.limit - 1), to]
     : [from, Math.min(to, from + window.limit + 1)];
-  const read = first < last ? readChangedFiles(stored, first, last) : [];
-  const rows = read.map((file, n): ChangedFileRecord => ({ ...file, number: first + n }));
+  const rows = first < last ? toRows(readChangedFiles(stored, first, last), first) : [];
   if (window.backward) rows.reverse();
-  return toPage(rows, window, ({ number }) => writeCursor(listName, number));
+  return { page: toPage(rows, window, cursorOf), total: fileCount };
+}
+
+function matcherOf({ search, paths }: ChangedFileFilter): (file: FileChange) => boolean {
+  const part = search?.toLowerCase() ?? '';
+  const exact = paths && new Set(paths);
+  return ({ path, oldPath }) =>
+    (exact?.has(path) ?? true) && [path, oldPath ?? ''].some((each) => each.toLowerCase().includes(part));
 }
 
 function readNumber(cursor: string): number | null {

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { plainGit, serveGit } from './forges/git-backend.ts';
@@ -91,7 +91,10 @@ export async function startGitForge(intercept: Intercept = () => false): Promise
       await mkdir(directoryOf(path), { recursive: true });
       const inWork = (...args: string[]) => run('git', ['-C', work, ...args], { env: plainGit });
       await inWork('init', '-q', '-b', 'main', `--object-format=${format}`);
-      for (const [name, text] of Object.entries(files)) await writeFile(join(work, name), text);
+      for (const [name, text] of Object.entries(files)) {
+        await mkdir(dirname(join(work, name)), { recursive: true });
+        await writeFile(join(work, name), text);
+      }
       await inWork('add', '-A');
       await inWork('commit', '-qm', 'Start');
       await run('git', ['clone', '-q', '--bare', work, directoryOf(path)], { env: plainGit });

@@ -10,7 +10,8 @@ export function useUrlParams<Name extends string>(
 ): {
   readonly values: Readonly<Record<Name, string>>;
   readonly isAny: boolean;
-  change(changes: Partial<Readonly<Record<Name, string>>>): void;
+  /** Changes the URL. `isNewEntry`: the browser's back button returns to the URL before. */
+  change(changes: Partial<Readonly<Record<Name, string>>>, options?: { readonly isNewEntry?: boolean }): void;
   clear(): void;
 } {
   const [params, setParams] = useSearchParams();
@@ -22,7 +23,7 @@ export function useUrlParams<Name extends string>(
     return Object.fromEntries(names.map((name) => [name, readParam(name)])) as Record<Name, string>;
   }, [text, names]);
   const change = useCallback(
-    (changes: Partial<Readonly<Record<Name, string>>>) =>
+    (changes: Partial<Readonly<Record<Name, string>>>, { isNewEntry = false } = {}) =>
       setParams(
         (before) => {
           const next = new URLSearchParams(before);
@@ -32,7 +33,7 @@ export function useUrlParams<Name extends string>(
           }
           return next;
         },
-        { replace: true },
+        { replace: !isNewEntry },
       ),
     [setParams],
   );

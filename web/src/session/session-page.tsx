@@ -1,15 +1,18 @@
 import './session.css';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { fetchQuery, graphql, useLazyLoadQuery, useRelayEnvironment } from 'react-relay';
 import { Link } from 'wouter';
 import type { AgentSteer, sessionPageQuery, sessionPageQuery$data } from '../__generated__/sessionPageQuery.graphql.ts';
 import type { sessionPageSubscription } from '../__generated__/sessionPageSubscription.graphql.ts';
+import { loadWithRetry } from '../app/load-with-retry.ts';
 import { useTitle } from '../layout/page.tsx';
 import { useLive } from '../relay/use-live.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
+import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { Empty } from '../ui/states.tsx';
+import { Empty, Loading } from '../ui/states.tsx';
+import { panelProps, Tabs } from '../ui/tabs.tsx';
 import { ActivityStatus } from './activity-status.tsx';
 import { Announcements } from './announcements.tsx';
 import { FilesContext, findFile, splitFiles } from './attachments.tsx';
@@ -30,6 +33,7 @@ import { UnansweredContext } from './unanswered.tsx';
 import { useChoose } from './use-answer.ts';
 import { useRepositoryStep } from './use-repository-step.ts';
 import { useRetry } from './use-retry.ts';
+import { useSessionTabs } from './use-session-tabs.ts';
 import { canStop } from './use-stop.ts';
 import { useTranscript } from './use-transcript.ts';
 import { WorkspaceNote } from './workspace-note.tsx';
@@ -70,6 +74,13 @@ const query = graphql`
           url
         }
       }
+      changesUpdatedAt
+      changes {
+        fileCount
+      }
+      repositories {
+        directory
+      }
       ...sessionButtons_session
       ...repositories_session
       ...details_session
@@ -98,6 +109,7 @@ const subscription = graphql`
       statusDetail
       endReason
       isArchived
+      changesUpdatedAt
       pendingQuestion {
         questionId
         reason
@@ -117,6 +129,10 @@ const subscription = graphql`
     }
   }
 `;
+
+const ChangesPanel = lazy(async () => ({
+  default: (await loadWithRetry(() => import('../changes/changes-panel.tsx'))).ChangesPanel,
+}));
 
 const renewMs = 45 * 60_000;
 
@@ -198,6 +214,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
     </span>
   );
   const plan = lastPlan(transcript.entries) ?? stored;
+  const tabs = useSessionTabs(id, session);
   return (
     <div className="page full session">
       <header className="session-head">
@@ -213,9 +230,9 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
           <OtherViewers others={presence.others} />
         </div>
         {mayChange ? (
-          <SessionButtons session={session}>{toggle}</SessionButtons>
+          <SessionButtons session={session}>{tabs.selected === 'transcript' && toggle}</SessionButtons>
         ) : (
-          <div className="actions">{toggle}</div>
+          <div className="actions">{tabs.selected === 'transcript' && toggle}</div>
         )}
       </header>
       {transcript.live === 'offline' && (
@@ -227,7 +244,12 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
       <RepositoryLine session={session} />
       <WorkspaceNote session={session} />
       <QuotaNote session={session} mayChange={mayChange} />
-      <div className="session-body" data-details={isOpen ? 'open' : undefined}>
+      <Tabs label="Parts of the session" {...tabs} />
+      <div
+        className="session-body"
+        data-details={isOpen ? 'open' : undefined}
+        {...panelProps('transcript', tabs.selected)}
+      >
         <section className="conversation" aria-label="Conversation">
           <Announcements entries={transcript.entries} isLoaded={transcript.isLoaded} />
           <FilesContext value={session.attachments.nodes}>
@@ -282,6 +304,20 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
         <aside aria-label="Details">
           <Details session={session} plan={plan} />
         </aside>
+      </div>
+      <div className="session-changes" {...panelProps('changes', tabs.selected)}>
+        {tabs.selected === 'changes' && (
+          <ErrorBoundary>
+            <Suspense fallback={<Loading label="Loading the changes" />}>
+              <ChangesPanel
+                {...{ id, sessionId }}
+                updatedAt={session.changesUpdatedAt ?? null}
+                hasRepositories={session.repositories.length > 0}
+                isTurnOpen={isWorking && status === 'RUNNING'}
+              />
+            </Suspense>
+          </ErrorBoundary>
+        )}
       </div>
     </div>
   );

@@ -3,6 +3,7 @@ import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
 import type { toolCallFileQuery } from '../__generated__/toolCallFileQuery.graphql.ts';
 import { Change } from '../ui/change.tsx';
 import { sizeOf } from '../ui/diff.ts';
+import { downloadFile } from '../ui/download.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { safeAddress } from '../ui/safe-address.ts';
 import { visible } from '../ui/visible.ts';
@@ -126,13 +127,6 @@ function WholeOutput({ bytes, file: { attachmentId, url } }: WholeOutputProps) {
       {bytes !== null && ` (${sizeOfFile(bytes)})`}
     </p>
   );
-}
-
-// The header of a text file says `inline`. In a new tab, because `download` does not apply to another host.
-function downloadFile(address: string, name: string) {
-  const link = document.createElement('a');
-  Object.assign(link, { href: address, download: name, target: '_blank', rel: 'noopener noreferrer' });
-  link.click();
 }
 
 function Size({ diffs }: { readonly diffs: Call['diffs'] }) {

@@ -1,0 +1,58 @@
+import { useEffect, useRef } from 'react';
+import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
+import type { useSessionTabsQuery } from '../__generated__/useSessionTabsQuery.graphql.ts';
+import { useUrlParams } from '../layout/use-url-params.ts';
+import type { Tab } from '../ui/tabs.tsx';
+
+const query = graphql`
+  query useSessionTabsQuery($id: ID!) {
+    session(id: $id) {
+      changes {
+        fileCount
+      }
+    }
+  }
+`;
+
+const names = ['tab', 'turn', 'repository', 'find', 'file'] as const;
+
+interface ChangedSession {
+  readonly changesUpdatedAt?: string | null | undefined;
+  readonly changes: readonly { readonly fileCount: number }[];
+}
+
+interface SessionTabs {
+  readonly tabs: readonly Tab[];
+  readonly selected: 'transcript' | 'changes';
+  readonly onSelect: (id: string) => void;
+}
+
+/** The tabs of the session page. The selected one is in the URL: `?tab=changes`. */
+export function useSessionTabs(id: string, { changesUpdatedAt, changes }: ChangedSession): SessionTabs {
+  const environment = useRelayEnvironment();
+  const { values, change } = useUrlParams(names);
+  // The subscription reports only the time of new changes; the number of files is read then.
+  const counted = useRef(changesUpdatedAt);
+  useEffect(() => {
+    if (counted.current === changesUpdatedAt) return;
+    counted.current = changesUpdatedAt;
+    const reading = fetchQuery<useSessionTabsQuery>(environment, query, { id }).subscribe({ error: () => undefined });
+    return () => reading.unsubscribe();
+  }, [environment, id, changesUpdatedAt]);
+  const count = changes.reduce((sum, { fileCount }) => sum + fileCount, 0);
+  return {
+    tabs: [
+      { id: 'transcript', label: 'Transcript' },
+      {
+        ...{ id: 'changes', label: 'Changes' },
+        count: changesUpdatedAt == null ? null : count,
+        countLabel: count === 1 ? 'file' : 'files',
+      },
+    ],
+    selected: values.tab === 'changes' ? 'changes' : 'transcript',
+    onSelect: (tab) =>
+      change(tab === 'changes' ? { tab } : { tab: '', turn: '', repository: '', find: '', file: '' }, {
+        isNewEntry: true,
+      }),
+  };
+}

@@ -5,9 +5,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { cloneRepository } from '../../src/git/clone.ts';
+import { measureMirror } from '../../src/git/mirror-files.ts';
 import type { MirrorLimits } from '../../src/git/mirrors.ts';
 import { repositoryAt, runGit, startGitAgent } from '../support/git-agent.ts';
-import { cloneOf, startMirrors } from '../support/git-clones.ts';
+import { cloneOf, openRemoteTo, startMirrors } from '../support/git-clones.ts';
 import { makeDirectory, plainGit, startGitForge } from '../support/git-forge.ts';
 import { modes, type ObjectWriter, type TreeEntry, writeObjects } from '../support/hostile-objects.ts';
 
@@ -268,19 +269,32 @@ it('clones a file of 1 GB, of which the wire has little', { timeout: 300_000 }, 
   await mirrors.close();
 });
 
-it('clones a repository with 100,000 branches', { timeout: 300_000 }, async () => {
+it('clones a repository with many branches, fetches all of them, and packs them', { timeout: 300_000 }, async () => {
   const { target, clone, mirrors, forge } = await start(async (objects) =>
     commitOf(objects, [modes.file, 'a', await objects.blob('x')]),
   );
   const head = await forge.git('acme/site', 'rev-parse', 'main');
-  const lines = Array.from({ length: 100_000 }, (_, n) => `${head} refs/heads/b${String(n).padStart(6, '0')}\n`);
-  await writeFile(
-    join(forge.directoryOf('acme/site'), 'packed-refs'),
-    `# pack-refs with: peeled fully-peeled sorted \n${lines.join('')}${head} refs/heads/main\n`,
-  );
+  const addBranches = (count: number) => {
+    const lines = Array.from({ length: count }, (_, n) => `${head} refs/heads/b${String(n).padStart(6, '0')}\n`);
+    const text = `# pack-refs with: peeled fully-peeled sorted \n${lines.join('')}${head} refs/heads/main\n`;
+    return writeFile(join(forge.directoryOf('acme/site'), 'packed-refs'), text);
+  };
+  await addBranches(100_000);
   await clone();
   expect(await readdir(target)).toContain('a');
   await mirrors.close();
+  // The request of this fetch is larger than 1 MB: git sends it in chunks, and the forge answers before it has ended.
+  await addBranches(30_000);
+  const reopened = await startMirrors();
+  const mirror = await reopened.open({ ownerId: 'enterprise-1', host: forge.host, path: 'acme/site' });
+  const remote = await openRemoteTo(forge, 'acme/site');
+  const { signal } = new AbortController();
+  await mirror.fetch(remote, ['+refs/heads/*:refs/heads/*'], { signal });
+  await remote.close();
+  expect(await measureMirror(mirror.directory)).toMatchObject({ others: expect.toSatisfy((n: number) => n > 30_000) });
+  expect(await mirror.maintain(signal)).toBe(true);
+  expect(await measureMirror(mirror.directory)).toMatchObject({ others: expect.toSatisfy((n: number) => n < 100) });
+  expect(await mirror.has(head, signal)).toBe(true);
 });
 
 it.each(['-x', '--upload-pack=touch'])('clones the default branch %s', async (name) => {

@@ -72,6 +72,8 @@ export interface WriteOptions {
   /** Written first; does not count. */
   readonly first?: Buffer;
   readonly maxBytes: number;
+  /** True: a response does not end the writing, because the receiver may answer before it has read everything. */
+  readonly isAnsweredEarly?: boolean;
   /** Called with the size of each chunk that is written. */
   onBytes?(count: number): void;
 }
@@ -83,7 +85,7 @@ export interface WriteOptions {
 export async function writeBody(
   body: RequestBody,
   request: ClientRequest,
-  { first, maxBytes, onBytes }: WriteOptions,
+  { first, maxBytes, isAnsweredEarly = false, onBytes }: WriteOptions,
 ): Promise<WriteEnd> {
   let isStopped = false;
   let wake: () => void = () => undefined;
@@ -91,7 +93,7 @@ export async function writeBody(
     isStopped = true;
     wake();
   };
-  for (const event of ['response', 'close', 'error']) request.once(event, stop);
+  for (const event of ['close', 'error', ...(isAnsweredEarly ? [] : ['response'])]) request.once(event, stop);
   request.on('drain', () => wake());
   const write = async (chunk: Buffer) => {
     if (request.write(chunk) || isStopped) return;

@@ -63,7 +63,9 @@ export async function passFetch(parts: GitGatewayParts, exchange: GitExchange): 
     credential: own,
     signal,
   });
-  const end = await writeBody(readBody(incoming, { pace: parts.pace, signal }), request, { maxBytes: maxRequestBytes });
+  const body = readBody(incoming, { pace: parts.pace, signal });
+  // `git http-backend` sends the head of its response first.
+  const end = await writeBody(body, request, { maxBytes: maxRequestBytes, isAnsweredEarly: true });
   if (end !== 'complete') closeAfter(outgoing);
   if (end === 'too large') {
     request.destroy();

@@ -1,3 +1,4 @@
+import { giteaContract } from './contracts/gitea.ts';
 import { type ForgeAnswer, type ForgeRequest, type ForgeServer, startForgeServer } from './forge-server.ts';
 
 /** The token that the test Gitea accepts. It lacks the scope `write:issue`. */
@@ -163,5 +164,5 @@ export async function startGitea(): Promise<ForgeServer & { readonly pulls: Pull
     }
     return { status: 404, body: { message: 'The target couldn’t be found.' } };
   }
-  return { ...(await startForgeServer(answer)), pulls };
+  return { ...(await startForgeServer(answer, undefined, giteaContract)), pulls };
 }

@@ -29,7 +29,7 @@ export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
     defaultHost: 'github.com',
     credentialPath: '/settings/apps/new',
     credentialLink: 'Create an App by hand',
-    help: 'Enter an App that exists. The App needs read and write access to contents and pull requests, and read access to checks, commit statuses and actions. Install it on the account whose repositories sessions use. Its credentials expire after an hour, so it is the best choice for GitHub.',
+    help: 'Enter an App that exists. The App needs read and write access to contents, pull requests and issues, and read access to checks, commit statuses and actions. Install it on the account whose repositories sessions use. Its credentials expire after an hour, so it is the best choice for GitHub.',
     webhookHelp:
       'Settings of the App, section Webhook. Subscribe to pull requests, reviews, review comments, issue comments, check runs, statuses and pushes.',
     members: { appId: true, installationId: false, privateKey: true, webhookSecret: false },
@@ -59,7 +59,7 @@ export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
     defaultHost: '',
     credentialPath: '/user/settings/applications',
     credentialLink: 'Create a token at this server',
-    help: 'A token with the scopes write:repository and write:issue.',
+    help: 'A token with the scopes read:user, write:repository and write:issue.',
     webhookHelp:
       'Settings of the repository or organization, section Webhooks. Choose POST with application/json, and pull request, review, comment, status and push events.',
     members: { token: true, webhookSecret: false },

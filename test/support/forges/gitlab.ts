@@ -1,3 +1,4 @@
+import { gitlabContract } from './contracts/gitlab.ts';
 import { type ForgeAnswer, type ForgeRequest, type ForgeServer, startForgeServer } from './forge-server.ts';
 
 /** The token that the test GitLab accepts. */
@@ -28,8 +29,8 @@ const project = {
   'last_activity_at': '2026-11-01T10:00:00.000Z',
   'permissions': { 'project_access': { 'access_level': 40 }, 'group_access': null },
 };
-const robot = { id: 5, username: 'project_31_bot_x', name: 'Robot', bot: true };
-const person = { id: 6, username: 'ann', name: 'Ann', bot: false };
+const robot = { id: 5, username: 'project_31_bot_x', name: 'Robot' };
+const person = { id: 6, username: 'ann', name: 'Ann' };
 const people = [person, { ...person, id: 8, username: 'bob' }];
 
 /** GitLab without a licence keeps the first reviewer, and does not say so. */
@@ -77,7 +78,7 @@ export async function startGitlab(): Promise<ForgeServer & { readonly merges: Me
       return { status: 401, body: { message: '401 Unauthorized' } };
     const route = url.pathname.replace('/api/v4', '');
     const input = body ? (JSON.parse(body) as Record<string, string>) : {};
-    if (route === '/user') return { body: { ...robot, 'commit_email': null } };
+    if (route === '/user') return { body: { ...robot, bot: true, 'commit_email': null } };
     if (route === '/users')
       return { body: people.filter(({ username }) => username === url.searchParams.get('username')) };
     if (route === '/personal_access_tokens/self') {
@@ -145,10 +146,14 @@ export async function startGitlab(): Promise<ForgeServer & { readonly merges: Me
       const threads = notes.map((each) => ({ id: each.discussion, notes: [note(each.id, each.body, { position })] }));
       return { body: [system, ...threads] };
     }
-    if (part === '/discussions' || part === '/notes' || part?.endsWith('/notes')) {
+    if (part === '/discussions') {
+      const thread = { id: 'f'.repeat(40), 'individual_note': false };
+      return { status: 201, body: { ...thread, notes: [note(7, input.body ?? '')] } };
+    }
+    if (part === '/notes' || part?.endsWith('/notes')) {
       return { status: 201, body: note(7, input.body ?? '') };
     }
     return { status: 404, body: { message: '404 Not found' } };
   }
-  return { ...(await startForgeServer(answer)), merges };
+  return { ...(await startForgeServer(answer, undefined, gitlabContract)), merges };
 }

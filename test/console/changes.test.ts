@@ -25,7 +25,7 @@ export function start(port: number): void {
 /** Commands of an agent that changes files of each kind. Some names and lines are hostile. */
 const work = String.raw`
 sed -i "s/'Hello'/'Hello, world'/; s/port: number/port: number, host = 'localhost'/" src/server.ts
-git mv docs/guide.md docs/handbook.md
+git mv manual/guide.md manual/handbook.md
 git rm -q old.txt
 chmod +x run.sh
 mkdir -p src/deep/er
@@ -71,7 +71,7 @@ describe.skipIf(missing !== null)('the changes of a session', { timeout: 180_000
     await runMutation(test, 'createGitPermission', 'gitPermission { id }', permission);
     await forge.addRepository('acme/site', {
       'src/server.ts': server,
-      'docs/guide.md': '# Guide\n\nRead this first.\nThen that.\n',
+      'manual/guide.md': '# Guide\n\nRead this first.\nThen that.\n',
       'old.txt': 'old\n',
       'run.sh': '#!/bin/sh\n',
     });
@@ -122,8 +122,8 @@ describe.skipIf(missing !== null)('the changes of a session', { timeout: 180_000
     await changed.locator('.hljs-string').first().waitFor();
     await changed.locator('.diff-code-edit').first().waitFor();
     await item(page, 'handbook.md').click();
-    await card(page, 'docs/handbook.md').getByText('Renamed without other changes.').waitFor();
-    await card(page, 'docs/handbook.md').getByText('docs/guide.md').waitFor();
+    await card(page, 'manual/handbook.md').getByText('Renamed without other changes.').waitFor();
+    await card(page, 'manual/handbook.md').getByText('manual/guide.md').waitFor();
     await item(page, 'logo.bin').click();
     await card(page, 'logo.bin').getByText('Binary file, 4 B.').waitFor();
     await item(page, 'run.sh').click();
@@ -172,17 +172,17 @@ describe.skipIf(missing !== null)('the changes of a session', { timeout: 180_000
     // The tree: one stop of the Tab key.
     await tree(page).focus();
     await page.keyboard.press('Home');
-    const docs = item(page, 'docs');
-    expect(await tree(page).getAttribute('aria-activedescendant')).toBe(await docs.getAttribute('id'));
+    const folder = item(page, 'manual');
+    expect(await tree(page).getAttribute('aria-activedescendant')).toBe(await folder.getAttribute('id'));
     await page.keyboard.press('ArrowLeft');
-    expect(await docs.getAttribute('aria-expanded')).toBe('false');
+    expect(await folder.getAttribute('aria-expanded')).toBe('false');
     await item(page, 'handbook.md').waitFor({ state: 'detached' });
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');
-    await page.waitForFunction(() => document.activeElement?.closest('section')?.ariaLabel === 'docs/handbook.md');
+    await page.waitForFunction(() => document.activeElement?.closest('section')?.ariaLabel === 'manual/handbook.md');
     await page.keyboard.press('Enter');
-    await card(page, 'docs/handbook.md').getByText('Renamed').last().waitFor({ state: 'attached' });
+    await card(page, 'manual/handbook.md').getByText('Renamed').last().waitFor({ state: 'attached' });
     expect(await page.evaluate(() => document.activeElement?.ariaExpanded)).toBe('false');
 
     await page.getByLabel('Filter files by path').fill('DEEP');

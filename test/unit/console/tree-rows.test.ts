@@ -6,11 +6,11 @@ const brief = (rows: ReturnType<typeof treeRows>) => rows.map(({ level, name }) 
 
 it('puts folders first, and joins folders with a single folder', () => {
   const rows = treeRows(
-    files('README.md', 'src/main/java/App.java', 'src/main/java/Util.java', 'docs/a.md', 'docs/b/c.md'),
+    files('README.md', 'src/main/java/App.java', 'src/main/java/Util.java', 'manual/a.md', 'manual/b/c.md'),
     new Set(),
   );
   expect(brief(rows)).toEqual([
-    'docs',
+    'manual',
     '  b',
     '    c.md',
     '  a.md',
@@ -20,7 +20,7 @@ it('puts folders first, and joins folders with a single folder', () => {
     'README.md',
   ]);
   expect(rows[0]).toMatchObject({ type: 'folder', isOpen: true, count: 2, position: 1, setSize: 3, parent: null });
-  expect(rows[2]).toMatchObject({ type: 'file', key: '4', parent: 'folder:docs/b/' });
+  expect(rows[2]).toMatchObject({ type: 'file', key: '4', parent: 'folder:manual/b/' });
 });
 
 it('leaves out the content of closed folders', () => {

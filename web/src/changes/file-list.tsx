@@ -104,7 +104,7 @@ function useOffset(list: RefObject<HTMLElement | null>, box: RefObject<HTMLEleme
       setOffset(Math.round(top));
     };
     measure();
-    // What is above the list changes its height: notes, and the tree on a narrow screen.
+    // The parts above the list change their height: notes, and the tree on a narrow screen.
     const observer = new ResizeObserver(measure);
     for (const each of scroller.children) observer.observe(each);
     return () => observer.disconnect();

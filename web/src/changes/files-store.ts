@@ -80,7 +80,7 @@ export type ListedFile = Files['edges'][number]['node'] & { readonly key: string
 /** The hunks of a file while they are loaded, or the reason why they could not be. */
 export type LoadedHunks = 'loading' | readonly Hunk[] | Error;
 
-/** What {@link FilesStore} has loaded. */
+/** The files and hunks that a {@link FilesStore} has loaded. */
 export interface FilesSnapshot {
   readonly files: readonly ListedFile[];
   /** Files that match the filter; null: unknown. */

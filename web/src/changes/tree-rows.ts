@@ -57,15 +57,15 @@ const newFolder = (): Folder => ({ folders: new Map(), files: [] });
 const sizeOf = ({ folders, files }: Folder): number =>
   [...folders.values()].reduce((sum, each) => sum + sizeOf(each), files.length);
 
-interface Place {
+interface Position {
   readonly level: number;
   readonly parent: string | null;
   /** The path of the folder, with a slash at its end. */
   readonly path: string;
 }
 
-function addRows(rows: TreeRow[], { folders, files }: Folder, place: Place, closed: ReadonlySet<string>): void {
-  const { level, parent, path } = place;
+function addRows(rows: TreeRow[], { folders, files }: Folder, at: Position, closed: ReadonlySet<string>): void {
+  const { level, parent, path } = at;
   const setSize = folders.size + files.length;
   let position = 0;
   for (const [first, start] of [...folders].sort(([a], [b]) => compare(a, b))) {

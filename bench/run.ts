@@ -10,6 +10,7 @@ import { measureLatency } from './latency.ts';
 import { measureLive } from './live.ts';
 import { measureOneSession } from './one-session.ts';
 import { measurePglite } from './pglite.ts';
+import { measureRepositories } from './repositories.ts';
 import { measureRestLists } from './rest-lists.ts';
 import { measureRowsRead } from './rows-read.ts';
 import { measureStart } from './start.ts';
@@ -26,6 +27,7 @@ const measurements: readonly (readonly [name: string, measure: (bench: Bench) =>
   ['idle-subscriptions', measureIdleSubscriptions],
   ['latency', measureLatency],
   ['live', measureLive],
+  ['repositories', measureRepositories],
   ['append', measureAppend],
   ['big-tables', measureBigTables],
   ['rows-read', measureRowsRead],

@@ -31,7 +31,10 @@ export async function ensureRepository(onProgress: (text: string) => void): Prom
   await mkdir(made);
   const git = (...args: string[]) => execFileSync('git', ['-C', made, ...args], { env: plainGit, stdio: 'pipe' });
   git('init', '-q', '--bare', '-b', 'main');
-  const child = spawn('git', ['-C', made, 'fast-import', '--quiet'], { env: plainGit, stdio: ['pipe', 'ignore', 'inherit'] });
+  const child = spawn('git', ['-C', made, 'fast-import', '--quiet'], {
+    env: plainGit,
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
   await writeHistory(child, child.stdin as Writable, await readTexts());
   // As forges serve it: one pack, with a bitmap of what each branch contains.
   git('repack', '-q', '-a', '-d', '--write-bitmap-index');
@@ -48,7 +51,8 @@ async function readTexts(): Promise<[path: string, text: string][]> {
     if (!/^[\w./@-]+\.(?:[cm]?js|ts|md|json)$/.test(name)) continue;
     const path = join('node_modules', name);
     const found = await stat(path);
-    if (found.isFile() && found.size > 1_500 && found.size < 100_000) texts.push([`packages/${name}`, await readFile(path, 'utf8')]);
+    if (found.isFile() && found.size > 1_500 && found.size < 100_000)
+      texts.push([`packages/${name}`, await readFile(path, 'utf8')]);
   }
   if (texts.length < treeFiles) throw new Error('Too few packages are installed for the repository.');
   return texts;

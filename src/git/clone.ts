@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { removeTree } from '../store/delete-tree.ts';
 import { checkTree } from './check-tree.ts';
+import { checkedGit } from './checked-git.ts';
 import { inTime } from './in-time.ts';
 import {
-  checkedGit,
+  clonesIn,
   type GitRemote,
   type Mirror,
   type MirrorGitOptions,
@@ -16,6 +17,7 @@ import type { GitProgress } from './progress.ts';
 import { branchOf } from './ref-names.ts';
 import { candidatesOf, isObjectId, type RemoteRefs, type RequestedState, readRemoteRefs } from './refs.ts';
 import { RepositoryError } from './repository-error.ts';
+import { cloneMirror, useSpare } from './spares.ts';
 
 /** A clone to make. */
 export interface CloneRequest extends RequestedState {
@@ -64,9 +66,12 @@ export async function cloneRepository(mirrors: Mirrors, request: CloneRequest): 
     await remote.close();
   }
   if (state.head === null) await makeEmpty(mirrors, request);
-  else await checkOut(mirrors, mirror, request, state.head);
-  mirrors.inBackground(mirror.directory, (signal) => fetchRest(mirror, openRemote, signal));
+  else await checkOut(mirrors, mirror, request, { ...state, head: state.head });
   const { baseCommit, baseRef, defaultBranch, isContinued } = state;
+  const { originUrl } = request;
+  const resting = mirrors.inBackground(mirror.directory, (signal) => fetchRest(mirror, openRemote, signal));
+  if (borrowerId !== null && defaultBranch !== null)
+    void resting.then(() => mirrors.spares.prepare({ mirror, originUrl, defaultBranch }));
   return { baseCommit, baseRef, defaultBranch, isContinued, borrowed };
 }
 
@@ -168,15 +173,14 @@ async function fetchState(mirror: Mirror, remote: GitRemote, request: CloneReque
   if (base === undefined && isDefault)
     return { baseCommit: null, baseRef: null, defaultBranch, isContinued: false, head: null };
   const names = [...(base === undefined ? [] : [base]), ...(isContinued ? [own] : [])];
-  await fetchMissing(mirror, remote, { refs, names }, options);
+  const commits = await fetchMissing(mirror, remote, { refs, names }, options);
+  const commitAt = async (name: string) => commits.get(name) ?? (await commitOf(mirror, name, options));
   const baseCommit =
-    base === undefined
-      ? await fetchCommit(mirror, remote, ref ?? '', options)
-      : await commitOf(mirror, localName(base), options);
+    base === undefined ? await fetchCommit(mirror, remote, ref ?? '', options) : await commitAt(localName(base));
   if (baseCommit === null) throw noRef(request);
   if (defaultBranch !== null) await mirror.setHead(defaultBranch, signal);
   const baseRef = /^refs\/(?:heads|tags)\/(.+)$/.exec(base ?? '')?.[1] ?? null;
-  const head = isContinued ? await commitOf(mirror, own, options) : baseCommit;
+  const head = isContinued ? await commitAt(own) : baseCommit;
   return { baseCommit, baseRef, defaultBranch, isContinued, head };
 }
 
@@ -190,30 +194,30 @@ function noRef({ ref, pullRequest }: RequestedState): RepositoryError {
   return new RepositoryError('NO_REF', `It has no ${what}.`);
 }
 
+/** Fetches the refs that the mirror lacks. Returns the commits of refs that it had, by their local names. */
 async function fetchMissing(
   mirror: Mirror,
   remote: GitRemote,
   { refs, names }: { readonly refs: RemoteRefs; readonly names: readonly string[] },
   options: MirrorGitOptions,
-): Promise<void> {
-  const current = await readRefs(mirror, names.map(localName), options);
-  const missing = names.filter((name) => current.get(localName(name)) !== refs.ids.get(name));
-  if (missing.length === 0) return;
+): Promise<ReadonlyMap<string, string>> {
+  if (names.length === 0) return new Map();
+  const format = '--format=%(refname) %(objectname) %(objecttype)';
+  const { stdout } = await mirror.git(['for-each-ref', format, ...names.map(localName)], options);
+  const current = new Map(stdout.split('\n').map((line) => [line.split(' ')[0] ?? '', line.split(' ')] as const));
+  const isCurrent = (name: string) => current.get(localName(name))?.[1] === refs.ids.get(name);
+  const missing = names.filter((name) => !isCurrent(name));
   const refspecs = missing.map((name) => `+${name}:${localName(name)}`);
-  await mirror.fetch(remote, refspecs, options);
+  if (missing.length > 0) await mirror.fetch(remote, refspecs, options);
+  const commits = names.filter(isCurrent).flatMap((name) => {
+    const [, id = '', type] = current.get(localName(name)) ?? [];
+    return type === 'commit' ? [[localName(name), id] as const] : [];
+  });
+  return new Map(commits);
 }
 
 function localName(name: string): string {
   return name === 'HEAD' ? 'refs/switchyard/head' : name;
-}
-
-async function readRefs(
-  mirror: Mirror,
-  names: readonly string[],
-  options: MirrorGitOptions,
-): Promise<Map<string, string>> {
-  const { stdout } = await mirror.git(['for-each-ref', '--format=%(refname) %(objectname)', ...names], options);
-  return new Map(stdout.split('\n').map((line) => line.split(' ') as [string, string]));
 }
 
 // Null: there is none, or it is no commit.
@@ -252,24 +256,58 @@ async function fetchRest(mirror: Mirror, openRemote: CloneRequest['openRemote'],
   await mirror.maintain(signal);
 }
 
-async function checkOut(mirrors: Mirrors, mirror: Mirror, request: CloneRequest, head: string): Promise<void> {
-  const { originUrl, branch, borrowerId, signal, onProgress } = request;
-  const { path } = mirrors;
+async function checkOut(
+  mirrors: Mirrors,
+  mirror: Mirror,
+  request: CloneRequest,
+  state: FetchedState & { readonly head: string },
+): Promise<void> {
+  const { originUrl, branch, borrowerId, signal } = request;
+  const checking = checkTree(mirror, state.head, mirrors.limits, signal);
+  // Its error counts when it is awaited.
+  checking.catch(() => undefined);
+  if (borrowerId !== null && (await moveSpare(mirrors, mirror, request, { ...state, checking }))) return;
   await inNewDirectory(mirrors, request, async (made) => {
-    const sharing = borrowerId === null ? '--no-hardlinks' : '--shared';
-    const checking = checkTree(mirror, head, mirrors.limits, signal);
-    // Its error counts when the clone has ended.
-    checking.catch(() => undefined);
-    const clone = ['clone', '-q', '--no-checkout', sharing, '-c', 'push.autoSetupRemote=true', mirror.directory, made];
-    await checkedGit(clone, { cwd: dirname(made), path, signal, protocol: 'file' });
-    await checkedGit(['config', 'remote.origin.url', originUrl], { cwd: made, path, signal });
+    const options = optionsOf(mirrors, request);
+    await cloneMirror(mirror, { made, originUrl, isBorrowing: borrowerId !== null }, options);
     await checking;
-    const { maxMemoryBytes, checkoutMs } = mirrors.limits;
-    const options = { cwd: made, path, maxMemoryBytes, ...(onProgress && { onProgress }) };
-    const checkout = ['checkout', '--progress', '--no-track', '-B', branch, head];
+    const checkout = ['checkout', '--progress', '--no-track', '-B', branch, state.head];
     // Patterns of .gitattributes can keep git busy without an end.
-    await inTime(checkoutMs, signal, (timed) => checkedGit(checkout, { ...options, signal: timed }));
+    await inTime(mirrors.limits.checkoutMs, signal, (timed) =>
+      checkedGit(checkout, { ...options, cwd: made, signal: timed }),
+    );
   });
+}
+
+function optionsOf({ path, limits }: Mirrors, { signal, onProgress }: CloneRequest) {
+  return { path, signal, maxMemoryBytes: limits.maxMemoryBytes, ...(onProgress && { onProgress }) };
+}
+
+// Returns false if there is none, or if it is of no use: then a clone without it succeeds, or says why not.
+async function moveSpare(
+  mirrors: Mirrors,
+  mirror: Mirror,
+  request: CloneRequest,
+  { head, defaultBranch, checking }: FetchedState & { readonly head: string; readonly checking: Promise<void> },
+): Promise<boolean> {
+  const spare = mirrors.spares.take(mirror);
+  if (spare === null) return false;
+  const { originUrl, branch, target, signal } = request;
+  try {
+    if (spare.defaultBranch !== defaultBranch) throw new Error('The repository has another default branch now.');
+    await checking;
+    const options = optionsOf(mirrors, request);
+    await inTime(mirrors.limits.checkoutMs, signal, (timed) =>
+      useSpare(mirror, spare, { originUrl, branch, head }, { ...options, signal: timed }),
+    );
+    await rename(spare.directory, target);
+    return true;
+  } catch (error) {
+    await removeTree(spare.directory);
+    const isTimeout = error instanceof RepositoryError && error.code === 'TIMEOUT';
+    if (signal.aborted || isTimeout) throw error;
+    return false;
+  }
 }
 
 async function makeEmpty(mirrors: Mirrors, request: CloneRequest): Promise<void> {
@@ -287,7 +325,7 @@ async function inNewDirectory(
   { target }: CloneRequest,
   fill: (made: string) => Promise<void>,
 ): Promise<void> {
-  const made = join(directory, '.clones', randomBytes(8).toString('hex'));
+  const made = join(clonesIn(directory), randomBytes(8).toString('hex'));
   try {
     await mkdir(made, { recursive: true, mode: 0o700 });
     await fill(made);

@@ -2,15 +2,18 @@ import { createHash, randomBytes } from 'node:crypto';
 import { lstat, mkdir, readFile, rename, statfs, unlink, utimes, writeFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
+import { removeTree } from '../store/delete-tree.ts';
 import { inGigabytes, type TreeLimits } from './check-tree.ts';
-import { diskFull, errorOf } from './git-errors.ts';
+import { checkedGit } from './checked-git.ts';
+import { diskFull } from './git-errors.ts';
 import { inTime } from './in-time.ts';
 import { createLocks, type Locks } from './locks.ts';
 import { maintainMirror } from './maintain-mirror.ts';
-import { listMirrors, measurePacks, removeLeftovers } from './mirror-files.ts';
+import { listMirrors, measurePacks, namesIn, removeLeftovers } from './mirror-files.ts';
 import type { GitProgress } from './progress.ts';
 import { RepositoryError } from './repository-error.ts';
 import { type GitOutcome, runGit } from './run-git.ts';
+import { createSpares, type SpareLimits, type Spares } from './spares.ts';
 import { type SweepLimits, type SweepOptions, type SweepReport, sweepMirrors } from './sweep-mirrors.ts';
 
 /** An address for git's requests, with the variables that lead them to a repository. */
@@ -30,7 +33,7 @@ export interface MirrorKey {
 }
 
 /** Limits of mirrors and clones. */
-export interface MirrorLimits extends TreeLimits, SweepLimits {
+export interface MirrorLimits extends TreeLimits, SweepLimits, SpareLimits {
   /** The maximum number of bytes that one fetch may receive. */
   readonly maxFetchBytes: number;
   /** The maximum duration of the checkout of a clone. */
@@ -45,18 +48,22 @@ export interface Mirrors {
   readonly limits: MirrorLimits;
   /** The PATH in which git is searched. */
   readonly path: string;
+  /** Clones for the next sessions. */
+  readonly spares: Spares;
   /** Finds or creates the mirror of a repository. */
   open(key: MirrorKey): Promise<Mirror>;
   /**
    * Runs work in the background, unless work with this name has begun within five minutes. {@link Mirrors.close} ends
-   * it. Errors are ignored: later work does the same.
+   * it. Errors are ignored: later work does the same. Resolves when the work has ended, or at once.
    */
-  inBackground(name: string, work: (signal: AbortSignal) => Promise<unknown>): void;
+  inBackground(name: string, work: (signal: AbortSignal) => Promise<unknown>): Promise<unknown>;
   /** See {@link sweepMirrors}. A mirror is kept while `isBorrowing` is true for one of its borrowers. */
   sweep(now: number, isBorrowing: SweepOptions['isBorrowing']): Promise<SweepReport>;
   /** Maintains each mirror; see {@link Mirror.maintain}. Goes on with the others if one fails. */
   maintain(signal: AbortSignal): Promise<void>;
-  /** Ends the work in the background. Never rejects. */
+  /** Removes the clones that an earlier process left. Call it before the first clone. */
+  removeLeftClones(): Promise<void>;
+  /** Ends the work in the background, and removes spare clones. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -77,6 +84,8 @@ export interface Mirror {
   write(args: readonly string[], options: MirrorGitOptions): Promise<GitOutcome>;
   /** Fetches refs from the remote. One fetch at a time runs in a mirror. */
   fetch(remote: GitRemote, refspecs: readonly string[], options: MirrorGitOptions): Promise<void>;
+  /** A number that changes with each fetch, and so with each change of its refs. */
+  refsVersion(): number;
   /** Records that a borrower's clone uses its objects. */
   lend(borrowerId: string): Promise<void>;
   /** See {@link maintainMirror}. One maintenance at a time runs in a mirror. */
@@ -108,6 +117,9 @@ const defaultLimits: MirrorLimits = {
   checkoutMs: 10 * 60_000,
   maxMemoryBytes: Math.min(8 * gibibyte, Math.max(gibibyte, totalmem() / 2)),
   unusedMs: 30 * 86_400_000,
+  maxSpares: 4,
+  maxSpareWorkMs: 120_000,
+  spareMs: 3_600_000,
 };
 
 /** Opens the mirrors in a directory, which is created with the first of them. Only one process may use it. */
@@ -117,6 +129,9 @@ export function openMirrors(directory: string, path: string, overrides: Partial<
   const closing = new AbortController();
   const background = new Set<Promise<unknown>>();
   const begun = new Map<string, number>();
+  const refsVersions = new Map<string, number>();
+  const spares = createSpares({ directory: clonesIn(directory), path, limits });
+  const mirrorIn = (found: string) => mirrorAt({ directory: found, path, limits, lock: locks.run, refsVersions });
   const create = async (target: string, { host, path: name }: MirrorKey) => {
     const made = join(dirname(target), `.new-${randomBytes(8).toString('hex')}`);
     await mkdir(made, { recursive: true, mode: 0o700 });
@@ -126,10 +141,20 @@ export function openMirrors(directory: string, path: string, overrides: Partial<
     // A complete mirror appears at once, or none.
     await rename(made, target);
   };
+  const inBackground: Mirrors['inBackground'] = (name, work) => {
+    const now = performance.now();
+    for (const [each, at] of begun) if (now - at > againMs) begun.delete(each);
+    if (closing.signal.aborted || begun.has(name)) return Promise.resolve();
+    begun.set(name, now);
+    const running: Promise<unknown> = work(closing.signal).catch(() => undefined);
+    background.add(running);
+    return running.then(() => background.delete(running));
+  };
   return {
     directory,
     limits,
     path,
+    spares,
     async open(key) {
       const found = pathOf(directory, key);
       await locks.run(found, async () => {
@@ -137,30 +162,34 @@ export function openMirrors(directory: string, path: string, overrides: Partial<
         const now = new Date();
         await utimes(join(found, 'description'), now, now);
       });
-      return mirrorAt(found, path, limits, locks.run);
+      return mirrorIn(found);
     },
-    inBackground(name, work) {
-      const now = performance.now();
-      for (const [each, at] of begun) if (now - at > againMs) begun.delete(each);
-      if (closing.signal.aborted || begun.has(name)) return;
-      begun.set(name, now);
-      const running: Promise<unknown> = work(closing.signal).catch(() => undefined);
-      background.add(running);
-      void running.then(() => background.delete(running));
+    inBackground,
+    async removeLeftClones() {
+      const names = await namesIn(clonesIn(directory));
+      void inBackground('left clones', async () => {
+        // The sweep deletes later what cannot be removed now.
+        for (const name of names) await removeTree(join(clonesIn(directory), name)).catch(() => undefined);
+      });
     },
     sweep: (now, isBorrowing) => sweepMirrors({ directory, limits, now, isBorrowing, lock: locks.run }),
     async maintain(signal) {
       for (const found of await listMirrors(directory)) {
         if (signal.aborted) return;
-        const mirror = mirrorAt(found, path, limits, locks.run);
+        const mirror = mirrorIn(found);
         await mirror.maintain(signal).catch(() => undefined);
       }
     },
     async close() {
       closing.abort();
-      await Promise.all(background);
+      await Promise.all([...background, spares.close()]);
     },
   };
+}
+
+/** Returns the directory of clones that no session has yet. */
+export function clonesIn(directory: string): string {
+  return join(directory, '.clones');
 }
 
 function pathOf(directory: string, { ownerId, host, path }: MirrorKey): string {
@@ -173,7 +202,17 @@ function pathOf(directory: string, { ownerId, host, path }: MirrorKey): string {
 /** The mirrors that git is repacking now. */
 const maintained = new Set<string>();
 
-function mirrorAt(directory: string, path: string, limits: MirrorLimits, lock: Locks['run']): Mirror {
+interface MirrorParts {
+  readonly directory: string;
+  readonly path: string;
+  readonly limits: MirrorLimits;
+  readonly lock: Locks['run'];
+  /** See {@link Mirror.refsVersion}, by the directories of mirrors. */
+  readonly refsVersions: Map<string, number>;
+}
+
+function mirrorAt({ directory, path, limits, lock, refsVersions }: MirrorParts): Mirror {
+  const refsVersion = () => refsVersions.get(directory) ?? 0;
   let packBytes = 0;
   const git = async (args: readonly string[], { signal, remote, onProgress, onOutput }: MirrorGitOptions) => {
     const stop = new AbortController();
@@ -234,9 +273,12 @@ function mirrorAt(directory: string, path: string, limits: MirrorLimits, lock: L
           if (!maintained.has(directory))
             await removeLeftovers(join(directory, 'objects', 'pack'), Number.POSITIVE_INFINITY);
           throw error;
+        } finally {
+          refsVersions.set(directory, refsVersion() + 1);
         }
       });
     },
+    refsVersion,
     // Does not wait for a fetch.
     setHead: (branch, signal) =>
       lock(`${directory} HEAD`, async () => {
@@ -270,13 +312,6 @@ async function withoutLeftLock<T>(directory: string, work: () => Promise<T>): Pr
     await unlink(left);
     return work();
   });
-}
-
-/** Runs git, and rejects with RepositoryError if it fails. */
-export async function checkedGit(args: readonly string[], options: Parameters<typeof runGit>[1]): Promise<GitOutcome> {
-  const outcome = await runGit(args, options);
-  if (outcome.code !== 0) throw errorOf(outcome);
-  return outcome;
 }
 
 function tooLarge(maxBytes: number, verb: 'fetches' | 'keeps'): RepositoryError {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
 import { StringDecoder } from 'node:string_decoder';
 import { appendGitConfig, type GitSetting } from './git-config.ts';
 import { type GitProgress, readProgress } from './progress.ts';
@@ -19,6 +20,8 @@ export interface RunGitOptions {
   readonly launcher?: readonly string[];
   /** The address space of git, in bytes; if missing: unlimited. */
   readonly maxMemoryBytes?: number;
+  /** True if other work goes first: git gets a lower priority. */
+  readonly isBackground?: boolean;
   /** The standard input; if missing: none. */
   readonly input?: Buffer;
   /** Called for each line of progress, which may be many in a second. Must not throw. */
@@ -123,6 +126,7 @@ export async function runGit(args: readonly string[], options: RunGitOptions): P
       ...appendGitConfig(env, settings),
     },
   });
+  if (options.isBackground === true) lowerPriority(child.pid);
   const kill = (name: NodeJS.Signals) => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, name);
@@ -173,6 +177,14 @@ export async function runGit(args: readonly string[], options: RunGitOptions): P
     if (timer !== null) clearTimeout(timer);
     // Programs that git left.
     kill('SIGKILL');
+  }
+}
+
+function lowerPriority(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // It has ended, or the system refuses: the priority stays.
   }
 }
 

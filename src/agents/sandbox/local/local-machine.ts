@@ -39,6 +39,7 @@ export async function openLocalMachine(options: LocalMachineOptions): Promise<Lo
   const killed = await spool.reap();
   if (killed.length > 0) log.info({ pids: killed }, 'Agent processes of an earlier run were killed.');
   const mirrors = openMirrors(resolve(dataDir, 'repositories'), baseEnv.PATH ?? '', mirrorLimits);
+  await mirrors.removeLeftClones();
   careForMirrors(mirrors, dataDir, log);
   return { dataDir, workerId, baseEnv, spool, workspaces: createLocalWorkspaces(dataDir), mirrors };
 }
@@ -60,7 +61,7 @@ function careForMirrors(mirrors: Mirrors, dataDir: string, log: LocalMachineOpti
       );
     await mirrors.maintain(signal);
   };
-  const begin = () => mirrors.inBackground('care', care);
+  const begin = () => void mirrors.inBackground('care', care);
   begin();
   setInterval(begin, careMs).unref();
 }

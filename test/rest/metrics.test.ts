@@ -98,6 +98,10 @@ describe('active users', () => {
 
 describe('sessions, pull requests and usage', () => {
   const merged = { url: 'https://example.com/pull/1', state: 'merged' };
+  const [second, third] = [4, 5].map((number) => ({ ...merged, url: `https://example.com/pull/${number}` })) as [
+    typeof merged,
+    typeof merged,
+  ];
   const open = { url: 'https://example.com/pull/2', state: 'open' };
   const closed = { url: 'https://example.com/pull/3', state: 'closed' };
 
@@ -109,7 +113,7 @@ describe('sessions, pull requests and usage', () => {
       await seed({ acusConsumed });
     }
     await seed({ origin: 'webapp', acusConsumed: 1, pullRequests: [merged, open], playbookId: newId() });
-    await seed({ origin: 'automation', acusConsumed: 20, pullRequests: [merged, merged, closed] });
+    await seed({ origin: 'automation', acusConsumed: 20, pullRequests: [merged, second, third, closed] });
     await seed({ createdAt: '2026-01-31T23:59:59.999Z' });
     await seed({ createdAt: '2026-05-01T00:00:00.000Z' });
     const sizes = { xs: 2, s: 3, m: 2, l: 2, xl: 3 };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { pushBranchAt, statesOf } from '../support/followed-pull-requests.ts';
 import { personToken, startGithub, type TestGithub } from '../support/forges/github.ts';
@@ -117,38 +117,56 @@ it('adds the labels that an attempt did not reach', async () => {
   expect(found).toMatchObject([{ labels: [{ name: 'agent' }], requested_reviewers: [{ login: 'hubot' }] }]);
 });
 
-it('lists sessions by the states of their pull requests', async () => {
-  const [opened, closed] = [await makeSession(), await makeSession()];
-  const { pullRequest } = await open(opened.sessionId);
-  await open(closed.sessionId);
-  const sql = `update session set pull_requests = jsonb_set(pull_requests, '{0,state}', '"closed"') where id = $1 returning id`;
-  await test.app.services.store.execute(sql, [closed.sessionId]);
-  expect(pullRequest.state).toBe('OPEN');
-  const document =
-    'query($states: [PullRequestState!], $ids: [ID!]) { sessions(first: 9, filter: { pullRequestStates: $states, ids: $ids }) { nodes { sessionId } totalCount } }';
-  const ids = [opened.sessionId, closed.sessionId].map((id) => `devin-${id}`);
-  const inGraphql = async (states: string[]) => {
-    const { data } = await graphql(test, test.adminToken, document, { states, ids });
-    return data.sessions.nodes.map(({ sessionId }: { sessionId: string }) => sessionId);
+const answers: [string, object | null, RegExp | null][] = [
+  ['a page of HTML', { headers: { 'content-type': 'text/html' }, body: '<html>Sign in</html>' }, /it is not JSON/],
+  ['an error as a success', { status: 200, body: { message: 'Server Error' } }, /"number" is missing or invalid/],
+  ['a text for a number', { status: 201, body: { number: '1' } }, /"number" is missing or invalid/],
+  ['a body of 5 MB', { status: 201, body: `"${'x'.repeat(5_000_000)}"` }, /longer than 4194304 bytes/],
+  ['a redirect to another host', { status: 307, headers: { location: 'http://127.0.0.1:1/collect' } }, /another host/],
+  ['a list', { status: 201, body: [] }, /it has the wrong type/],
+  ['a pull request of another branch', null, /a pull request of other branches/],
+];
+it.each(answers)('stores nothing when the forge answers with %s', async (_what, answer, message) => {
+  const { sessionId } = await makeSession();
+  const other = {
+    number: 1,
+    title: 'x',
+    state: 'open',
+    head: { ref: 'main', sha: 'a'.repeat(40) },
+    base: { ref: 'main' },
   };
-  const inV3 = async (states: string[]) => {
-    const query = [...states.map((state) => `pr_state=${state}`), ...ids.map((id) => `session_ids=${id}`)].join('&');
-    const path = `/v3/organizations/${test.organizationId}/sessions?${query}`;
-    const { body } = await call(test, test.adminToken, 'GET', path);
-    return body.items.map((each: { session_id: string }) => `devin-${each.session_id.replace('devin-', '')}`);
+  github.intercept(({ method, url }) =>
+    method === 'POST' && url.pathname.endsWith('/pulls') ? (answer ?? { status: 201, body: other }) : null,
+  );
+  const { pullRequest, userErrors } = await open(sessionId);
+  expect(pullRequest).toBeNull();
+  expect(userErrors).toMatchObject([{ code: 'INVALID_STATE' }]);
+  expect(userErrors[0].message).toMatch(message as RegExp);
+  expect(userErrors[0].message).not.toContain(personToken);
+  expect(await rows('select url from pull_request where session_id = $1', sessionId)).toEqual([]);
+  expect((await statesOf(test, sessionId)).graphql).toEqual([]);
+  await test.app.services.store.execute('delete from pull_request_intent where session_id = $1 returning id', [
+    sessionId,
+  ]);
+});
+
+it('stores only validated parts of an answer', async () => {
+  const { sessionId, branch } = await makeSession();
+  const body = {
+    ...{ number: 900_001, 'html_url': 'javascript:alert(1)', title: 'a\u202eb\u0007', state: 'open' },
+    head: { ref: branch, sha: 'a'.repeat(40) },
+    base: { ref: 'main' },
+    'merged_at': 'never',
+    labels: [],
   };
-  const expected: [string[], string[]][] = [
-    [['open'], [ids[0] as string]],
-    [['closed'], [ids[1] as string]],
-    [['merged'], []],
-    [['merged', 'closed', 'open'], ids.toReversed()],
-  ];
-  for (const [states, found] of expected) {
-    expect({ states, found: await inGraphql(states.map((state) => state.toUpperCase())) }).toEqual({ states, found });
-    expect({ states, found: await inV3(states) }).toEqual({ states, found });
-  }
-  expect(await inV3(['draft'])).toEqual([]);
-  expect(await inV3([`x"}]' or true --`])).toEqual([]);
+  github.intercept(({ method, url }) => {
+    if (method === 'POST' && url.pathname.endsWith('/pulls')) return { status: 201, body };
+    // The labels get an answer that is no JSON.
+    return url.pathname.endsWith('/labels') ? { status: 200, body: '<html>' } : null;
+  });
+  const { pullRequest, userErrors, warnings } = await open(sessionId, { labels: ['agent'] });
+  expect({ userErrors, warnings }).toEqual({ userErrors: [], warnings: [] });
+  expect(pullRequest).toMatchObject({ url: `${github.url}/acme/site/pull/900001`, title: 'a b', state: 'OPEN' });
 });
 
 it('refuses a repository of another session, and the branch itself as the base', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { openTool, readTool, replyTool, updateTool } from '../../src/domain/execution/reports/pull-request-tools.ts';
 import { parseId } from '../../src/domain/ids.ts';
 import { asSystem } from '../../src/domain/sessions/as-system.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { openPullRequestAt, pushBranchAt, reportPullRequest, statesOf } from '../support/followed-pull-requests.ts';
 import { personToken, startGithub, type TestGithub } from '../support/forges/github.ts';
 import { connectForgeAt, type TestConnection } from '../support/git-webhooks.ts';
@@ -46,9 +46,15 @@ async function makeSession() {
   await pushBranchAt(github, 'acme/site', branch);
   await tool(sessionId, 'open', { title: 'Fix the page' });
   const [{ number } = { number: 0 }] = await rows('select number from pull_request where session_id = $1', sessionId);
-  return { sessionId, number: number as number, path: `/repos/acme/site/pulls/${number}` };
+  return { sessionId, branch, number: number as number, path: `/repos/acme/site/pulls/${number}` };
 }
 const pullAt = (path: string) => github.person('GET', path) as Promise<Record<string, any>>;
+/** Gives the pull request of a session a state, as a read of the forge does. */
+const setState = (sessionId: string, state: string) =>
+  test.app.services.store.execute(
+    `update session set pull_requests = jsonb_set(pull_requests, '{0,state}', to_jsonb($2::text)) where id = $1 returning id`,
+    [sessionId, state],
+  );
 const writes = () => github.requests.filter(({ method }) => method !== 'GET').length;
 
 it('changes the pull request of the branch, and keeps the line that names the requester', async () => {
@@ -165,4 +171,61 @@ it.each([
   expect(writes()).toBe(before);
   const { gitPermissionId } = gitPermission;
   await runMutation(test, 'deleteGitPermission', 'deletedGitPermissionId', { gitPermissionId });
+});
+
+it('lists sessions by the states of their pull requests', async () => {
+  const [opened, closed] = [await makeSession(), await makeSession()];
+  await setState(closed.sessionId, 'closed');
+  const document =
+    'query($states: [PullRequestState!], $ids: [ID!]) { sessions(first: 9, filter: { pullRequestStates: $states, ids: $ids }) { nodes { sessionId } totalCount } }';
+  const ids = [opened.sessionId, closed.sessionId].map((id) => `devin-${id}`);
+  const inGraphql = async (states: string[]) => {
+    const { data } = await graphql(test, test.adminToken, document, { states, ids });
+    return data.sessions.nodes.map(({ sessionId }: { sessionId: string }) => sessionId);
+  };
+  const inV3 = async (states: string[]) => {
+    const query = [...states.map((state) => `pr_state=${state}`), ...ids.map((id) => `session_ids=${id}`)].join('&');
+    const path = `/v3/organizations/${test.organizationId}/sessions?${query}`;
+    const { body } = await call(test, test.adminToken, 'GET', path);
+    return body.items.map((each: { session_id: string }) => `devin-${each.session_id.replace('devin-', '')}`);
+  };
+  const expected: [string[], string[]][] = [
+    [['open'], [ids[0] as string]],
+    [['closed'], [ids[1] as string]],
+    [['merged'], []],
+    [['merged', 'closed', 'open'], ids.toReversed()],
+  ];
+  for (const [states, found] of expected) {
+    expect({ states, found: await inGraphql(states.map((state) => state.toUpperCase())) }).toEqual({ states, found });
+    expect({ states, found: await inV3(states) }).toEqual({ states, found });
+  }
+  expect(await inV3(['draft'])).toEqual([]);
+  expect(await inV3([`x"}]' or true --`])).toEqual([]);
+});
+
+it('gives sessions with the same branch one pull request, which counts once', async () => {
+  const { sessionId, branch, path } = await makeSession();
+  const second = await createSession(test, { repositories: [{ repository: 'acme/site', branch }] });
+  const found = await tool(second, 'open', { title: 'Another title', labels: ['both'] });
+  const [{ url } = { url: '' }] = await rows('select url from pull_request where session_id = $1', sessionId);
+  expect(found).toBe(`It was open already: ${url}`);
+  expect(await rows('select url from pull_request where session_id = $1', second)).toEqual([{ url }]);
+  expect(await pullAt(path)).toMatchObject({ title: 'Fix the page', labels: [{ name: 'both' }] });
+  const days = [-1, 1].map((day) => new Date(Date.now() + day * 86_400_000).toISOString().slice(0, 10));
+  const count = async () => {
+    const document =
+      'query($id: ID!, $from: Date!, $to: Date!) { organization(id: $id) { metrics(from: $from, to: $to) { pullRequests { createdCount mergedCount } } } }';
+    const { data } = await graphql(test, test.adminToken, document, {
+      id: test.organizationId,
+      from: days[0],
+      to: days[1],
+    });
+    return data.organization.metrics.pullRequests as { createdCount: number; mergedCount: number };
+  };
+  const before = await count();
+  const urls = await test.app.services.store.query('select distinct url from pull_request', []);
+  expect(before.createdCount).toBe(urls.length);
+  await setState(sessionId, 'merged');
+  await setState(second, 'merged');
+  expect(await count()).toEqual({ ...before, mergedCount: before.mergedCount + 1 });
 });

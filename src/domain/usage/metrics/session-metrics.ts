@@ -24,7 +24,7 @@ export interface SessionMetrics {
   readonly byOutcome: Readonly<Record<SessionOutcome, number>>;
   /** Sessions with a merged pull request. */
   readonly mergedBySize: Readonly<Record<SessionSize, number>>;
-  /** All pull requests of these sessions, by state. */
+  /** The pull requests of these sessions, by state. One that several sessions have counts once, with the last of its states. */
   readonly pullRequests: Readonly<Record<'open' | 'closed' | 'merged', number>>;
 }
 
@@ -47,12 +47,11 @@ export const sessionMetricsColumns = `
   ${counts(sizes, (name) => `${size} = '${name}'`)} as "bySize",
   ${counts(sessionOutcomes, (name) => `${outcome} = '${name}'`)} as "byOutcome",
   ${counts(sizes, (name) => `${hasMerged} and ${size} = '${name}'`)} as "mergedBySize",
-  jsonb_build_object(${states
-    .map(
-      (state) => `'${state}', coalesce(sum((
-         select count(*) from jsonb_array_elements(s.pull_requests) p where p ->> 'state' = '${state}')), 0)`,
-    )
-    .join(', ')}) as "pullRequests"`;
+  (select ${counts(states, (name) => `u.state = '${name}'`)}
+     from (select (array['open', 'closed', 'merged'])[max(array_position(array['open', 'closed', 'merged'], p ->> 'state'))] as state
+             from jsonb_array_elements(coalesce(jsonb_agg(s.pull_requests) filter (where s.pull_requests <> '[]'), '[]')) l,
+                  jsonb_array_elements(l) p
+            group by p ->> 'url') u) as "pullRequests"`;
 
 /** Counts the sessions created in a period, in one statement. Throws the errors of {@link metricsSource}. */
 export async function getSessionMetrics(context: Context, request: MetricsRequest): Promise<SessionMetrics> {

@@ -76,6 +76,7 @@ export async function createServices(
     patterns: createPatterns({ log, now: clocked.now }),
     metering: config.metering,
     concurrencyLimits: config.concurrencyLimits,
+    gitLimits: { maxPushBytes: config.maxPushBytes, maxFetchBytes: config.maxRepositoryBytes },
     isPrivateWebhookAllowed: config.isPrivateWebhookAllowed,
     isPrivateProviderAllowed: config.isPrivateProviderAllowed,
     forges: createForges({ allowHttp: config.isHttpForgeAllowed, now: () => clocked.now().getTime() }),

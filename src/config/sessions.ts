@@ -50,6 +50,8 @@ export const sessionVariables = {
   WORKSPACE_AFFINITY_SECONDS: integer({ min: 0, max: 86_400 }).default(30),
   /** The memory that all agents of this process may use together, by the limits in their profiles. */
   AGENT_MEMORY_MB: integer({ min: 1, max: 100_000_000 }).optional(),
+  /** The maximum size of the pack of a push. */
+  GIT_MAX_PUSH_MB: integer({ min: 1, max: 1_000_000 }).default(2_048),
 };
 
 type Variables = z.output<z.ZodObject<typeof sessionVariables>> & { readonly DATA_DIR: string };
@@ -71,6 +73,8 @@ export interface SessionConfig {
   readonly affinityMs: number;
   /** In MiB; null: this machine's memory, or no limit when `maxConcurrentSessions` is set. */
   readonly agentMemoryMb: number | null;
+  /** The maximum size of the pack of a push. */
+  readonly maxPushBytes: number;
   /** The size of an ACU, and the interval at which usage is measured. */
   readonly metering: MeteringRates;
   /** The time that a session waits for the user before it is suspended; null: without a limit. */
@@ -98,6 +102,7 @@ export function readSessionConfig(env: Variables): SessionConfig {
     leaseMs: env.LEASE_SECONDS * 1_000,
     affinityMs: env.WORKSPACE_AFFINITY_SECONDS * 1_000,
     agentMemoryMb: env.AGENT_MEMORY_MB ?? null,
+    maxPushBytes: env.GIT_MAX_PUSH_MB * 1_048_576,
     metering: { minutesPerAcu: env.ACU_MINUTES, acusPerUsd: env.ACU_PER_USD, everyMs: meterIntervalMs },
     idleSuspendMs: env.IDLE_SUSPEND_MINUTES === 0 ? null : env.IDLE_SUSPEND_MINUTES * minuteMs,
     workspaceRetentionMs: env.WORKSPACE_RETENTION_DAYS === 0 ? null : env.WORKSPACE_RETENTION_DAYS * dayMs,

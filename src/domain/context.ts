@@ -33,6 +33,14 @@ export interface ConcurrencyLimits {
   readonly perUser: number | null;
 }
 
+/** Limits of what git transfers, in bytes. */
+export interface GitLimits {
+  /** The maximum size of the pack of a push. */
+  readonly maxPushBytes: number;
+  /** The maximum amount that a clone or a fetch receives from a forge. */
+  readonly maxFetchBytes: number;
+}
+
 /** The services of every domain function: built once by the app. */
 export interface Services {
   readonly store: Store;
@@ -62,6 +70,7 @@ export interface Services {
   readonly patterns: Patterns;
   /** Maximum numbers of concurrent sessions, over all processes. */
   readonly concurrencyLimits: ConcurrencyLimits;
+  readonly gitLimits: GitLimits;
   /** True if webhooks may be sent to private networks, and unencrypted. */
   readonly isPrivateWebhookAllowed: boolean;
   /** True if the base URLs of provider keys may be in private networks, and unencrypted. */

@@ -279,8 +279,8 @@ async function checkOut(
   });
 }
 
-function optionsOf({ path, limits }: Mirrors, { signal, onProgress }: CloneRequest) {
-  return { path, signal, maxMemoryBytes: limits.maxMemoryBytes, ...(onProgress && { onProgress }) };
+function optionsOf({ path, marks: env, limits }: Mirrors, { signal, onProgress }: CloneRequest) {
+  return { path, env, signal, maxMemoryBytes: limits.maxMemoryBytes, ...(onProgress && { onProgress }) };
 }
 
 // Returns false if there is none, or if it is of no use: then a clone without it succeeds, or says why not.
@@ -312,10 +312,10 @@ async function moveSpare(
 
 async function makeEmpty(mirrors: Mirrors, request: CloneRequest): Promise<void> {
   const { originUrl, branch, signal } = request;
-  const { path } = mirrors;
+  const { path, marks: env } = mirrors;
   await inNewDirectory(mirrors, request, async (made) => {
-    await checkedGit(['init', '-q', `--initial-branch=${branch}`, '.'], { cwd: made, path, signal });
-    await checkedGit(['remote', 'add', 'origin', originUrl], { cwd: made, path, signal });
+    await checkedGit(['init', '-q', `--initial-branch=${branch}`, '.'], { cwd: made, path, env, signal });
+    await checkedGit(['remote', 'add', 'origin', originUrl], { cwd: made, path, env, signal });
   });
 }
 

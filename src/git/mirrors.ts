@@ -50,6 +50,8 @@ export interface Mirrors {
   readonly path: string;
   /** Clones for the next sessions. */
   readonly spares: Spares;
+  /** Variables that mark the git of this process, so that the next one finds it if it is left. */
+  readonly marks: Readonly<Record<string, string>>;
   /** Finds or creates the mirror of a repository. */
   open(key: MirrorKey): Promise<Mirror>;
   /**
@@ -123,19 +125,27 @@ const defaultLimits: MirrorLimits = {
 };
 
 /** Opens the mirrors in a directory, which is created with the first of them. Only one process may use it. */
-export function openMirrors(directory: string, path: string, overrides: Partial<MirrorLimits> = {}): Mirrors {
+export function openMirrors(
+  directory: string,
+  path: string,
+  overrides: Partial<MirrorLimits> = {},
+  marks: Mirrors['marks'] = {},
+): Mirrors {
   const limits = { ...defaultLimits, ...overrides };
   const locks = createLocks();
   const closing = new AbortController();
   const background = new Set<Promise<unknown>>();
   const begun = new Map<string, number>();
   const refsVersions = new Map<string, number>();
-  const spares = createSpares({ directory: clonesIn(directory), path, limits });
-  const mirrorIn = (found: string) => mirrorAt({ directory: found, path, limits, lock: locks.run, refsVersions });
+  const spares = createSpares({ directory: clonesIn(directory), path, env: marks, limits });
+  const mirrorIn = (found: string) =>
+    mirrorAt({ directory: found, path, marks, limits, lock: locks.run, refsVersions });
+  /** The mirrors that this process has used. */
+  const used = new Set<string>();
   const create = async (target: string, { host, path: name }: MirrorKey) => {
     const made = join(dirname(target), `.new-${randomBytes(8).toString('hex')}`);
     await mkdir(made, { recursive: true, mode: 0o700 });
-    await checkedGit(['init', '-q', '--bare', '.'], { cwd: made, path, signal: closing.signal });
+    await checkedGit(['init', '-q', '--bare', '.'], { cwd: made, path, env: marks, signal: closing.signal });
     await mkdir(join(made, 'borrowers'), { mode: 0o700 });
     await writeFile(join(made, 'description'), `${host}/${name}\n`);
     // A complete mirror appears at once, or none.
@@ -155,10 +165,13 @@ export function openMirrors(directory: string, path: string, overrides: Partial<
     limits,
     path,
     spares,
+    marks,
     async open(key) {
       const found = pathOf(directory, key);
       await locks.run(found, async () => {
         if (!(await isThere(found))) await create(found, key);
+        else if (!used.has(found) && !maintained.has(found)) await removeLeftovers(found, Number.POSITIVE_INFINITY);
+        used.add(found);
         const now = new Date();
         await utimes(join(found, 'description'), now, now);
       });
@@ -205,13 +218,14 @@ const maintained = new Set<string>();
 interface MirrorParts {
   readonly directory: string;
   readonly path: string;
+  readonly marks: Mirrors['marks'];
   readonly limits: MirrorLimits;
   readonly lock: Locks['run'];
   /** See {@link Mirror.refsVersion}, by the directories of mirrors. */
   readonly refsVersions: Map<string, number>;
 }
 
-function mirrorAt({ directory, path, limits, lock, refsVersions }: MirrorParts): Mirror {
+function mirrorAt({ directory, path, marks, limits, lock, refsVersions }: MirrorParts): Mirror {
   const refsVersion = () => refsVersions.get(directory) ?? 0;
   let packBytes = 0;
   const git = async (args: readonly string[], { signal, remote, onProgress, onOutput }: MirrorGitOptions) => {
@@ -231,7 +245,8 @@ function mirrorAt({ directory, path, limits, lock, refsVersions }: MirrorParts):
       path,
       maxMemoryBytes: limits.maxMemoryBytes,
       ...(onOutput && { onOutput }),
-      ...(remote && { env: remote.env, protocol: 'http' as const }),
+      env: { ...marks, ...remote?.env },
+      ...(remote && { protocol: 'http' as const }),
       onProgress: (progress: GitProgress) => {
         watch(progress);
         onProgress?.(progress);
@@ -252,12 +267,12 @@ function mirrorAt({ directory, path, limits, lock, refsVersions }: MirrorParts):
     objects: join(directory, 'objects'),
     git,
     async has(id, signal) {
-      const { code } = await runGit(['cat-file', '-e', `${id}^{commit}`], { cwd: directory, path, signal });
+      const { code } = await runGit(['cat-file', '-e', `${id}^{commit}`], { cwd: directory, path, env: marks, signal });
       return code === 0;
     },
     async isAncestor(id, of, signal) {
       const args = ['merge-base', '--is-ancestor', id, of];
-      const { code } = await runGit(args, { cwd: directory, path, signal });
+      const { code } = await runGit(args, { cwd: directory, path, env: marks, signal });
       return code === 0;
     },
     async fetch(remote, refspecs, options) {

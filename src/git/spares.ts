@@ -64,13 +64,15 @@ export interface SparesOptions {
   readonly directory: string;
   /** The PATH in which git is searched. */
   readonly path: string;
+  /** Variables of git. */
+  readonly env: Readonly<Record<string, string>>;
   readonly limits: SpareLimits;
 }
 
 const retryMs = 600_000;
 
 /** Creates spare clones in a directory, at first none. */
-export function createSpares({ directory, path, limits }: SparesOptions): Spares {
+export function createSpares({ directory, path, env, limits }: SparesOptions): Spares {
   const spares = new Map<string, Spare>();
   const expiries = new Map<string, NodeJS.Timeout>();
   /** The mirrors whose last attempt failed, and the ends of their waits by the monotonic clock. */
@@ -107,7 +109,7 @@ export function createSpares({ directory, path, limits }: SparesOptions): Spares
     const existing = await takeIfUsable(key, defaultBranch);
     const made = existing?.directory ?? join(directory, randomBytes(8).toString('hex'));
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(limits.maxSpareWorkMs)]);
-    const options = { path, signal, maxMemoryBytes: limits.maxMemoryBytes, isBackground: true };
+    const options = { path, env, signal, maxMemoryBytes: limits.maxMemoryBytes, isBackground: true };
     try {
       signal.throwIfAborted();
       // Read before the refs: a fetch meanwhile makes it stale.

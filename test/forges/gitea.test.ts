@@ -55,6 +55,7 @@ it('creates a pull request once, also beyond the first page of open ones', async
   });
   for (let index = 0; index < 60; index++) {
     gitea.pulls.push({
+      path,
       number: gitea.pulls.length + 1,
       title: 'x',
       body: '',

@@ -8,7 +8,7 @@ import { isGzip, serviceHeaders } from './git-headers.ts';
 import { canReport, createReportReader, encodeReport } from './push-report.ts';
 import { describeRules, refusedRefs } from './push-rules.ts';
 import { PushState } from './push-state.ts';
-import { cleanText, RefusedError, sendGit } from './refusals.ts';
+import { cleanText, RefusedError, sendGit, sizeText } from './refusals.ts';
 import { isGitRefusal } from './repositories.ts';
 import { isGitResponse, sendResponse } from './respond.ts';
 import { startRequest } from './upstream.ts';
@@ -160,5 +160,5 @@ function uncertain({ message, status }: RefusedError): RefusedError {
 }
 
 function packTooLarge(maxBytes: number): string {
-  return `The pack of the push is too large: it may take at most ${maxBytes} bytes. Push fewer commits at once, or leave out large files.`;
+  return `The pack of the push is too large: it may take at most ${sizeText(maxBytes)}. Push fewer commits at once, or leave out large files.`;
 }

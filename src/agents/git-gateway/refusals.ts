@@ -57,3 +57,9 @@ export function cleanText(text: string): string {
   const line = text.slice(0, maxMessageLength * 2).replace(/[\p{C}\p{Z}]+/gu, ' ');
   return line.trim().slice(0, maxMessageLength);
 }
+
+/** Writes a limit of bytes for people: in MB if it is a multiple, as those of settings are. */
+export function sizeText(bytes: number): string {
+  const megabytes = bytes / 1_048_576;
+  return Number.isInteger(megabytes) ? `${megabytes} MB` : `${bytes} bytes`;
+}

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import type { Writable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createChunkCoalescer } from '../gateway/chunk-coalescer.ts';
 import { createKeyFilter } from '../gateway/key-filter.ts';
-import { createByteLimit } from './bodies.ts';
 import type { GitExchange, GitGatewayParts } from './exchange.ts';
+import { limitResponse } from './limited-response.ts';
+import { sizeText } from './refusals.ts';
 
 /** Tells if a response is git's own, and not the page of a login or an error. `type` is the part after `git-`. */
 export function isGitResponse({ statusCode, headers }: IncomingMessage, type: string): boolean {
@@ -30,12 +31,12 @@ export async function sendResponse(
   onChunk: ((chunk: Buffer) => void) | null = null,
 ): Promise<void> {
   outgoing.writeHead(200, { 'content-type': `application/x-git-${type}`, 'cache-control': 'no-cache' });
-  if (onChunk !== null) response.on('data', onChunk);
-  const streams = [
-    createChunkCoalescer(pace),
-    ...secrets.map(createKeyFilter),
-    createByteLimit(limits.maxFetchBytes),
-    outgoing as Writable,
-  ];
-  await pipeline([response, ...streams]);
+  const maxBytes = limits.maxFetchBytes;
+  const sentence = type === 'upload-pack-result' ? fetchTooLarge(maxBytes) : null;
+  const streams = [createChunkCoalescer(pace), ...secrets.map(createKeyFilter), outgoing as Writable];
+  await pipeline([Readable.from(limitResponse(response, { maxBytes, sentence, onChunk })), ...streams]);
+}
+
+function fetchTooLarge(maxBytes: number): string {
+  return `The forge sends more than ${sizeText(maxBytes)}, the most that Switchyard fetches at once.`;
 }

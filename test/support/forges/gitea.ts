@@ -5,6 +5,7 @@ import { type ForgeAnswer, type ForgeRequest, type ForgeServer, startForgeServer
 export const giteaToken = 'c4n4ry0f617ea0000000000000000000000000000';
 
 interface Pull {
+  path: string;
   number: number;
   title: string;
   body: string;
@@ -17,9 +18,9 @@ interface Pull {
 }
 
 const commit = 'a'.repeat(40);
-const repo = {
+const repoOf = (path: string) => ({
   'id': 3,
-  'full_name': 'acme/site',
+  'full_name': path,
   'name': 'site',
   'description': 'The site',
   'language': '',
@@ -29,24 +30,26 @@ const repo = {
   'html_url': 'https://gitea.test/acme/site',
   'updated_at': '2026-11-01T10:00:00Z',
   'permissions': { admin: false, push: true, pull: true },
-};
+});
 const robot = { id: 5, login: 'robot', 'full_name': 'Robot', email: 'robot@example.com' };
 const person = { id: 6, login: 'ann', 'full_name': 'Ann', email: 'ann@example.com' };
 const labels = { repository: [{ id: 11, name: 'agent' }], organization: [{ id: 12, name: 'Urgent' }] };
 const at = '2026-11-02T10:00:00Z';
 
-/** A Gitea with one repository, after the description of its REST API, version 1. */
-export async function startGitea(): Promise<ForgeServer & { readonly pulls: Pull[] }> {
+/** A Gitea, after the description of its REST API, version 1. */
+export async function startGitea(
+  paths: readonly string[] = ['acme/site'],
+): Promise<ForgeServer & { readonly pulls: Pull[] }> {
   const pulls: Pull[] = [];
   const present = (each: Pull) => ({
     'number': each.number,
-    'html_url': `https://gitea.test/acme/site/pulls/${each.number}`,
+    'html_url': `https://gitea.test/${each.path}/pulls/${each.number}`,
     'title': each.title,
     'body': each.body,
     'state': each.state,
     'user': robot,
-    'head': { ref: each.head, sha: commit, repo },
-    'base': { ref: each.base, sha: 'b'.repeat(40), repo },
+    'head': { ref: each.head, sha: commit, repo: repoOf(each.path) },
+    'base': { ref: each.base, sha: 'b'.repeat(40), repo: repoOf(each.path) },
     'labels': (each.labels ?? []).map((name) => ({ id: 1, name })),
     'requested_reviewers': (each.reviewers ?? []).map((login) => ({ id: 6, login })),
     'created_at': at,
@@ -73,26 +76,29 @@ export async function startGitea(): Promise<ForgeServer & { readonly pulls: Pull
       return { status: 403, body: { message: 'token does not have at least one of required scope(s): [write:issue]' } };
     }
     if (route === '/user') return { body: robot };
-    if (route === '/user/repos') return { headers: { link: '' }, body: [repo] };
+    if (route === '/user/repos') return { headers: { link: '' }, body: paths.map(repoOf) };
     if (route === '/orgs/acme/labels') {
       return { body: url.searchParams.get('page') === '1' ? labels.organization : [] };
     }
-    if (!route.startsWith('/repos/acme/site'))
-      return { status: 404, body: { message: 'The target couldn’t be found.' } };
-    const rest = route.slice('/repos/acme/site'.length);
+    const path = /^\/repos\/([^/]+\/[^/]+)/.exec(route)?.[1] ?? '';
+    if (!paths.includes(path)) return { status: 404, body: { message: 'The target couldn’t be found.' } };
+    const rest = route.slice(`/repos/${path}`.length);
     const [page, limit] = [Number(url.searchParams.get('page') ?? 1), Number(url.searchParams.get('limit') ?? 30)];
-    if (rest === '') return { body: repo };
+    if (rest === '') return { body: repoOf(path) };
     if (rest === '/labels') return { body: page > 1 ? [] : labels.repository };
     if (rest === '/pulls' && method === 'GET') {
-      const open = pulls.filter(({ state }) => state === 'open').reverse();
+      const open = pulls.filter((each) => each.path === path && each.state === 'open').reverse();
       return { body: open.slice((page - 1) * limit, page * limit).map(present) };
     }
     if (rest === '/pulls') {
       const { title = '', body: text = '', head = '', base = '' } = input;
-      const other = pulls.find((each) => each.state === 'open' && each.head === head && each.base === base);
+      const other = pulls.find(
+        (each) => each.path === path && each.state === 'open' && each.head === head && each.base === base,
+      );
       const message = `pull request already exists for these targets [id: 1, issue_id: 1, head_repo_id: 3, base_repo_id: 3, head_branch: ${head}, base_branch: ${base}]`;
       if (other) return { status: 409, body: { message } };
-      const created: Pull = { number: pulls.length + 1, title, body: text, state: 'open', head, base, isMerged: false };
+      const number = pulls.length + 1;
+      const created: Pull = { path, number, title, body: text, state: 'open', head, base, isMerged: false };
       pulls.push(created);
       return { status: 201, body: present(created) };
     }
@@ -112,7 +118,7 @@ export async function startGitea(): Promise<ForgeServer & { readonly pulls: Pull
     if (rest === '/raw/.github/PULL_REQUEST_TEMPLATE.md')
       return { headers: { 'content-type': 'text/plain' }, body: '## Why\n' };
     const [, number, part] = /^\/(?:pulls|issues)\/(\d+)(.*)$/.exec(rest) ?? [];
-    const found = pulls.find((each) => each.number === Number(number));
+    const found = pulls.find((each) => each.path === path && each.number === Number(number));
     if (!found) return { status: 404, body: { message: 'The target couldn’t be found.' } };
     if (part === '' && method === 'PATCH') {
       found.title = input.title ?? found.title;

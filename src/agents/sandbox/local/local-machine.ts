@@ -1,8 +1,9 @@
 import { join, resolve } from 'node:path';
+import { removeUnfinished } from '../../../git/leftovers.ts';
 import { isThere, type MirrorLimits, type Mirrors, openMirrors } from '../../../git/mirrors.ts';
 import type { Workspaces } from '../workspaces.ts';
 import { createLocalWorkspaces } from './local-workspaces.ts';
-import { createProcessSpool, type ProcessSpool } from './process-spool.ts';
+import { createProcessSpool, type ProcessSpool, workerMark } from './process-spool.ts';
 import { sessionIn } from './session-directories.ts';
 
 /** The parts that the drivers of this machine share: its workspaces, and the records of its processes. */
@@ -38,7 +39,9 @@ export async function openLocalMachine(options: LocalMachineOptions): Promise<Lo
   });
   const killed = await spool.reap();
   if (killed.length > 0) log.info({ pids: killed }, 'Agent processes of an earlier run were killed.');
-  const mirrors = openMirrors(resolve(dataDir, 'repositories'), baseEnv.PATH ?? '', mirrorLimits);
+  const directory = resolve(dataDir, 'repositories');
+  await removeUnfinished(directory);
+  const mirrors = openMirrors(directory, baseEnv.PATH ?? '', mirrorLimits, { [workerMark]: workerId });
   await mirrors.removeLeftClones();
   careForMirrors(mirrors, dataDir, log);
   return { dataDir, workerId, baseEnv, spool, workspaces: createLocalWorkspaces(dataDir), mirrors };

@@ -1,5 +1,5 @@
 import { type GatewayHost, gitEnvironment } from '../../../agents/git-gateway/git-environment.ts';
-import { type GitGateway, openGitGateway } from '../../../agents/git-gateway/git-gateway.ts';
+import { type GitGateway, type GitGatewayOptions, openGitGateway } from '../../../agents/git-gateway/git-gateway.ts';
 import type { GitCredential, RepositoryAccess } from '../../../agents/git-gateway/repositories.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import { within } from '../../../common/within.ts';
@@ -58,7 +58,8 @@ export async function prepareRepositories(
     secrets.add(Buffer.from(`${username}:${password}`).toString('base64'));
   };
   const access = createAccess(context, { ...options, repositories: found, onCredential });
-  const forClones = cloneGateway(access, found);
+  const { maxPushBytes, maxFetchBytes } = context.gitLimits;
+  const forClones = cloneGateway(access, found, { idleTimeoutMs: forgeSilenceMs, maxFetchBytes });
   // Read while the repositories are cloned.
   const readingCommitter = readCommitter(
     context,
@@ -79,6 +80,7 @@ export async function prepareRepositories(
         onPush: pushes.take,
         addresses: addressRulesOf(found),
         maskOf: createMask,
+        limits: { maxPackBytes: maxPushBytes, maxFetchBytes },
       }),
   });
   secrets.add(listening.key);
@@ -116,7 +118,11 @@ async function readCommitter(context: Context, connectionIds: readonly string[])
 type OpenRemote = (repository: { readonly host: string; readonly path: string }) => Promise<GitRemote>;
 
 // The service's own git, which runs outside of every sandbox, may only read.
-function cloneGateway(access: Omit<RepositoryAccess, 'onPush'>, repositories: readonly RunRepository[]): OpenRemote {
+function cloneGateway(
+  access: Omit<RepositoryAccess, 'onPush'>,
+  repositories: readonly RunRepository[],
+  limits: GitGatewayOptions['limits'],
+): OpenRemote {
   return async ({ host, path }) => {
     const gateway = await openGitGateway({
       ...access,
@@ -125,7 +131,7 @@ function cloneGateway(access: Omit<RepositoryAccess, 'onPush'>, repositories: re
       onPush: () => undefined,
       addresses: addressRulesOf(repositories),
       maskOf: createMask,
-      limits: { idleTimeoutMs: forgeSilenceMs },
+      limits,
     });
     const url = `http://127.0.0.1:${gateway.port}`;
     const env = gitEnvironment({ url, key: gateway.key }, []);

@@ -27,6 +27,8 @@ const slowFiles = [
   'console/maintenance',
   'system/chaos-database',
   'tenancy/cursors',
+  'system/repository-kills',
+  'system/endless-packs',
   'system/reports',
   'tenancy/dead-keys',
   'system/copied-data-dirs',

@@ -37,7 +37,7 @@ export function checkProfile(
       const path = baseEnv.PATH ?? '';
       const hidden = hiddenPaths(config);
       const drivers = await openDrivers({ choice, dataDir: directory, workerId, baseEnv, path, hidden, log: silent });
-      return { agents: createAgents({ drivers }), driver: drivers.defaultName };
+      return { agents: createAgents({ drivers }), driver: drivers.defaultName, close: drivers.close };
     },
   });
 }

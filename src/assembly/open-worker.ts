@@ -62,8 +62,12 @@ export async function openWorker(
   const { leaseMs, affinityMs } = config;
   const options = { workerId, agents, leaseMs, affinityMs, pollMs: queuePollMs, workspaceTimes: config };
   const worker = createWorker(context, { ...options, ...capacityOf(config) });
+  const stop = async () => {
+    await worker.stop();
+    await drivers.close();
+  };
   return {
-    worker,
+    worker: { ...worker, stop },
     programs: createProgramManager(config, services, {
       workerId,
       enterpriseId: installation.enterpriseId,

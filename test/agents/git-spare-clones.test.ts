@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { readdir, readFile, stat, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { openLocalMachine } from '../../src/agents/sandbox/local/local-machine.ts';
 import { type CloneRequest, cloneRepository } from '../../src/git/clone.ts';
 import { type Mirror, type MirrorLimits, type Mirrors, openMirrors } from '../../src/git/mirrors.ts';
 import { runGit } from '../support/git-agent.ts';
@@ -193,5 +195,24 @@ it('removes spare clones at the end, and those that an earlier process left', as
   await clone('second');
   await spareOf(mirrors);
   await mirrors.close();
+  expect(await sparesOf(mirrors)).toEqual([]);
+});
+
+it('ends when the machine of a worker closes', async () => {
+  const forge = await startGitForge();
+  await forge.addRepository('acme/site', files);
+  const quiet = { info: () => undefined, warn: () => undefined };
+  const baseEnv = { PATH: process.env.PATH ?? '' };
+  const machine = await openLocalMachine({ dataDir: await makeDirectory(), workerId: 'worker', baseEnv, log: quiet });
+  const { mirrors } = machine;
+  await cloneRepository(mirrors, cloneOf(forge, 'acme/site', join(await makeDirectory(), 'site')));
+  await spareOf(mirrors);
+  let isEnded = false;
+  void mirrors.inBackground('endless', async (signal) => {
+    await once(signal, 'abort');
+    isEnded = true;
+  });
+  await machine.close();
+  expect(isEnded).toBe(true);
   expect(await sparesOf(mirrors)).toEqual([]);
 });

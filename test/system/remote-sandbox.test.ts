@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { mutationDocument } from '../support/mutations.ts';
 import { writeProfiles } from '../support/profiles.ts';
@@ -19,9 +19,16 @@ import { readDeletedAt, waitUntilReleased } from '../support/workspaces.ts';
 
 let test: TestApp;
 let driver: RemoteDriver;
+let closeDrivers: () => Promise<void>;
 beforeAll(async () => {
   driver = await openRemoteDriver();
-  const drivers = { defaultName: driver.name, driverFor: () => driver, workspaces: [driver.workspaces] };
+  const drivers = {
+    defaultName: driver.name,
+    driverFor: () => driver,
+    workspaces: [driver.workspaces],
+    close: vi.fn(driver.stop),
+  };
+  closeDrivers = drivers.close;
   const agentsConfig = await writeProfiles({ warm_ttl_ms: 0, retry_delays_ms: [] });
   test = await startApp(
     { roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 2 },
@@ -30,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await test.close();
-  await driver.stop();
+  expect(closeDrivers).toHaveBeenCalledOnce();
 });
 
 const sessions = () => `/v3/organizations/${test.organizationId}/sessions`;

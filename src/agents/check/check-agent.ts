@@ -18,8 +18,9 @@ export interface CheckOptions {
   readonly profile: AgentProfile;
   /**
    * Creates the agents, and returns the sandbox driver of profiles that name none. The directory is for their files.
+   * `close` is called after the check and before the directory is removed.
    */
-  open(directory: string): Promise<{ agents: Agents; driver: AgentReport['sandbox'] }>;
+  open(directory: string): Promise<{ agents: Agents; driver: AgentReport['sandbox']; close(): Promise<void> }>;
   /** The prompt of one turn, which costs as much as any turn; null: no turn. */
   readonly prompt: string | null;
   /** The tools that the service offers to a session's agent. */
@@ -40,8 +41,8 @@ const sessionId = '0'.repeat(32);
 export async function checkAgent(options: CheckOptions): Promise<AgentReport> {
   const root = await mkdtemp(join(tmpdir(), 'sy-check-'));
   try {
-    const { agents, driver } = await options.open(root);
-    const report = await check(options, agents);
+    const { agents, driver, close } = await options.open(root);
+    const report = await check(options, agents).finally(close);
     return { ...report, sandbox: options.profile.sandbox?.driver ?? driver };
   } finally {
     await rm(root, { recursive: true, force: true, maxRetries: 3 });

@@ -25,6 +25,8 @@ export interface SandboxDrivers {
   driverFor(settings: SandboxSettings | null): SandboxDriver;
   /** The workspaces of all drivers, each storage once. */
   readonly workspaces: readonly Workspaces[];
+  /** Ends the work of this machine in the background. Call it after the last session has ended. Never rejects. */
+  close(): Promise<void>;
 }
 
 /** Options of {@link openDrivers}. */
@@ -92,6 +94,7 @@ export async function openDrivers(options: DriversOptions): Promise<SandboxDrive
       return driver;
     },
     workspaces: [machine.workspaces],
+    close: machine.close,
   };
 }
 

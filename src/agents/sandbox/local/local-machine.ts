@@ -16,6 +16,8 @@ export interface LocalMachine {
   readonly workspaces: Workspaces;
   /** Mirrors of repositories, from which clones in workspaces borrow. */
   readonly mirrors: Mirrors;
+  /** Ends the work on mirrors in the background. Call it after the last session has ended. Never rejects. */
+  close(): Promise<void>;
 }
 
 /** Options of {@link openLocalMachine}. */
@@ -43,14 +45,18 @@ export async function openLocalMachine(options: LocalMachineOptions): Promise<Lo
   await removeUnfinished(directory);
   const mirrors = openMirrors(directory, baseEnv.PATH ?? '', mirrorLimits, { [workerMark]: workerId });
   await mirrors.removeLeftClones();
-  careForMirrors(mirrors, dataDir, log);
-  return { dataDir, workerId, baseEnv, spool, workspaces: createLocalWorkspaces(dataDir), mirrors };
+  const care = careForMirrors(mirrors, dataDir, log);
+  const close = () => {
+    clearInterval(care);
+    return mirrors.close();
+  };
+  return { dataDir, workerId, baseEnv, spool, workspaces: createLocalWorkspaces(dataDir), mirrors, close };
 }
 
 /** The interval in which the mirrors are brought to their limits and repacked. */
 const careMs = 15 * 60_000;
 
-function careForMirrors(mirrors: Mirrors, dataDir: string, log: LocalMachineOptions['log']): void {
+function careForMirrors(mirrors: Mirrors, dataDir: string, log: LocalMachineOptions['log']): NodeJS.Timeout {
   // A session borrows objects as long as it has a workspace.
   const isBorrowing = (sessionId: string) => isThere(sessionIn(dataDir, sessionId));
   const care = async (signal: AbortSignal) => {
@@ -66,5 +72,5 @@ function careForMirrors(mirrors: Mirrors, dataDir: string, log: LocalMachineOpti
   };
   const begin = () => void mirrors.inBackground('care', care);
   begin();
-  setInterval(begin, careMs).unref();
+  return setInterval(begin, careMs).unref();
 }

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { GitGatewayOptions } from '../../src/agents/git-gateway/git-gateway.ts';
+import { flushPkt, pktLine } from '../../src/agents/git-gateway/pkt-line.ts';
 import type { PushRules } from '../../src/agents/git-gateway/push-rules.ts';
 import { ownBranchesOnly, repositoryAt, startGitAgent } from '../support/git-agent.ts';
 import { type Intercept, startGitForge } from '../support/git-forge.ts';
@@ -56,6 +57,22 @@ describe('refused pushes', () => {
     expect(agent.pushes.flatMap(({ refs: reported }) => reported.map(({ outcome }) => outcome))).not.toContain(
       'accepted',
     );
+  });
+
+  it('finds push options that git would read, although their capability has a value', async () => {
+    const { forge, agent } = await start();
+    const [zero, id] = ['0'.repeat(40), 'a'.repeat(40)];
+    const lines = [`${zero} ${id} refs/heads/${own}\0report-status push-options=1`, 'merge_request.create'];
+    const response = await fetch(`${agent.url}/${forge.host}/acme/site.git/git-receive-pack`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${agent.gateway.key}`,
+        'content-type': 'application/x-git-receive-pack-request',
+      },
+      body: Buffer.concat(lines.flatMap((line) => [pktLine(line), flushPkt])),
+    });
+    expect(await response.text()).toContain('A capability has a value that git does not send.');
+    expect(forge.requests.filter(({ url }) => url.endsWith('/git-receive-pack'))).toEqual([]);
   });
 
   it('refuses a deletion of the own branch', async () => {

@@ -33,6 +33,8 @@ const capabilityLists = [
   'report-status',
   ' report-status push-options atomic',
   ' report-status-v2 side-band-64k push-options\n',
+  'report-status push-options=1',
+  ' report-status  push-options= ',
   '',
 ];
 
@@ -153,8 +155,9 @@ export interface SeenCommand {
  * Reads the commands of a push as git's own receive-pack does (`read_head_info` and `queue_commands_from_cert`), which is more
  * tolerant than the gateway. Null: git ends with an error.
  */
-export function readLikeGit(bytes: Buffer): { commands: SeenCommand[]; rest: number } | null {
+export function readLikeGit(bytes: Buffer): { commands: SeenCommand[]; options: string[] } | null {
   let at = 0;
+  let hasOptions = false;
   const nextLine = (): string | 'flush' | null => {
     const digits = bytes.toString('latin1', at, at + 4);
     if (!/^[0-9a-fA-F]{4}$/.test(digits)) return null;
@@ -186,6 +189,8 @@ export function readLikeGit(bytes: Buffer): { commands: SeenCommand[]; rest: num
     }
     const nul = text.indexOf('\0');
     const command = nul < 0 ? text : text.slice(0, nul);
+    // Like `parse_feature_value`: a value makes no difference.
+    if (nul >= 0) hasOptions ||= /(^|\s)push-options(=|\s|$)/.test(text.slice(nul + 1).split('\0', 1)[0] ?? '');
     if (command === 'push-cert') {
       for (;;) {
         const each = nextLine();
@@ -215,5 +220,12 @@ export function readLikeGit(bytes: Buffer): { commands: SeenCommand[]; rest: num
     if (lines.at(-1) === '') lines.pop();
     if (!lines.every(queue)) return null;
   }
-  return { commands, rest: at };
+  const options: string[] = [];
+  while (hasOptions) {
+    const raw = nextLine();
+    if (raw === null) return null;
+    if (raw === 'flush') break;
+    options.push(raw.endsWith('\n') ? raw.slice(0, -1) : raw);
+  }
+  return { commands, options };
 }

@@ -43,6 +43,8 @@ const commandLine = /^([0-9a-f]{40}|[0-9a-f]{64}) ([0-9a-f]{40}|[0-9a-f]{64}) (.
 const shallowLine = /^shallow ([0-9a-f]{40}|[0-9a-f]{64})$/;
 /** Bounds the work for one push; git sends fewer than ten. */
 const maxCapabilities = 64;
+/** Capabilities that git sends with a value. It also accepts a value for each other one, and ignores it. */
+const withValue: ReadonlySet<string> = new Set(['agent', 'object-format', 'push-cert', 'session-id']);
 
 /**
  * Reads the part of a push (a request to git-receive-pack) before its pack. Accepts only what git itself writes, so
@@ -128,6 +130,8 @@ export class CommandListReader {
     if (!/^[\x20-\x7e]*$/.test(list)) return void this.#fail('Its capabilities are not text.');
     const capabilities = list.split(' ').filter((each) => each !== '');
     if (capabilities.length > maxCapabilities) return void this.#fail('It has too many capabilities.');
+    // To git, "push-options=1" is "push-options".
+    if (!capabilities.every(isWellFormed)) return void this.#fail('A capability has a value that git does not send.');
     this.#capabilities = new Set(capabilities);
     const first = text.slice(0, nul);
     if (first === 'push-cert') {
@@ -185,6 +189,11 @@ export class CommandListReader {
 // A pkt-line of text may end in a newline.
 function withoutNewline(text: string): string {
   return text.endsWith('\n') ? text.slice(0, -1) : text;
+}
+
+function isWellFormed(capability: string): boolean {
+  const [name = '', value] = capability.split('=', 2);
+  return value === undefined || withValue.has(name);
 }
 
 function idOf(hex: string): string | null {

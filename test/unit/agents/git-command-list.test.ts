@@ -50,6 +50,8 @@ it('passes no ref outside the rules, however the stream is written', () => {
           newId: newId ?? zero,
         }));
         expect(asGit?.commands).toEqual(commands);
+        // The gateway answers a push without commands itself.
+        if (commands.length > 0) expect(found.options).toEqual(expect.arrayContaining(asGit?.options ?? []));
         if (refusedRefs(found, rules) !== null) return void seen.refused++;
         seen.passed++;
         for (const { ref, newId } of asGit?.commands ?? []) {
@@ -147,6 +149,14 @@ it.each([
     what: 'bytes that are not text',
     stream: Buffer.concat([pktLine(Buffer.from([0xff, 0xfe]))]),
     reason: 'A line is not UTF-8.',
+  },
+  {
+    what: 'a value of a capability that has none',
+    stream: Buffer.concat([
+      push(`${zero} ${idA} refs/heads/start\0report-status push-options=1`),
+      push('merge_request.create'),
+    ]),
+    reason: 'A capability has a value that git does not send.',
   },
   { what: 'shallow after commands', stream: push(first, `shallow ${idA}`), reason: 'A command is malformed.' },
   {

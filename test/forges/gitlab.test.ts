@@ -123,6 +123,29 @@ it('reads checks, reviews and mergeability', async () => {
   expect(await pulls.checkLogTail(path, 'status:901')).toBeNull();
 });
 
+it('executes no quick action in the texts of others', async () => {
+  const text =
+    'Done:\n/merge\n \t/Approve \n/close #3\n/usr/bin/env is a path, and a/merge no action.\n> /merge\n/target_branch x';
+  const escaped =
+    'Done:\n\\/merge\n \t\\/Approve \n\\/close #3\n/usr/bin/env is a path, and a/merge no action.\n> /merge\n\\/target_branch x';
+  const sent: string[] = [];
+  gitlab.intercept(({ method, body }) => {
+    if (method === 'GET' || !body) return null;
+    const { description, body: comment } = JSON.parse(body) as { description?: string; body?: string };
+    sent.push(description ?? comment ?? '');
+    return null;
+  });
+  const { pullRequest } = await pulls.create(path, { ...request('actions'), body: text });
+  await pulls.update(path, pullRequest.number, { body: text });
+  await pulls.comment(path, pullRequest.number, text);
+  await pulls.reply(path, pullRequest.number, 'd'.repeat(40), text);
+  const comments = [{ path: 'a.ts', line: 3, side: 'new' as const, body: text }];
+  await pulls.submitReview(path, pullRequest.number, {
+    ...{ body: text, state: 'commented', commit: 'a'.repeat(40), comments },
+  });
+  expect(sent).toEqual(Array(6).fill(escaped));
+});
+
 it('reads comments without those of the system, replies, and reviews', async () => {
   const { pullRequest } = await pulls.create(path, request('comments'));
   const { comments } = await pulls.comments(path, pullRequest.number);

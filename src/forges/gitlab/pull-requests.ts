@@ -7,6 +7,7 @@ import { logTailBytes, tailOf } from '../support/log-tail.ts';
 import { plainText, requireCommit } from '../support/text.ts';
 import { withValidator } from '../support/validator.ts';
 import { extendMergeRequest } from './additions.ts';
+import { withoutQuickActions } from './quick-actions.ts';
 import {
   account,
   commitStatus,
@@ -129,7 +130,7 @@ export function createGitlabPullRequests({ client, pathOf, baseUrl }: GitlabPull
     };
     const call = {
       path: `${one(path, number)}/discussions`,
-      body: { body: comment.body, position },
+      body: { body: withoutQuickActions(comment.body), position },
       action: 'comment on the line',
     };
     await client.send({ ...call, method: 'POST', permission });
@@ -152,7 +153,7 @@ export function createGitlabPullRequests({ client, pathOf, baseUrl }: GitlabPull
             path: `${projectOf(path)}/merge_requests`,
             body: {
               title,
-              description: request.body,
+              description: withoutQuickActions(request.body),
               'source_branch': request.headBranch,
               'target_branch': request.baseBranch,
             },
@@ -170,7 +171,7 @@ export function createGitlabPullRequests({ client, pathOf, baseUrl }: GitlabPull
         path: one(path, number),
         body: {
           title: isDraft === undefined ? title : isDraft ? `Draft: ${bare}` : bare,
-          description: body,
+          description: body === undefined ? undefined : withoutQuickActions(body),
           'state_event': isClosed === undefined ? undefined : isClosed ? 'close' : 'reopen',
         },
         action: 'update the merge request',
@@ -226,14 +227,18 @@ export function createGitlabPullRequests({ client, pathOf, baseUrl }: GitlabPull
       return await orNone(async () => ({ data: tailOf(await client.tail(call, logTailBytes), lines) }));
     },
     async comment(path, number, body) {
-      const call = { path: `${one(path, number)}/notes`, body: { body }, action: 'comment on the merge request' };
+      const call = {
+        path: `${one(path, number)}/notes`,
+        body: { body: withoutQuickActions(body) },
+        action: 'comment on the merge request',
+      };
       return toComment((await send(note, { ...call, method: 'POST' })).data, null, urlOf(path, number));
     },
     async reply(path, number, threadId, body) {
       if (!/^[0-9a-f]{8,64}$/.test(threadId)) throw new ForgeError('NOT_FOUND', `${host} has no thread with this id.`);
       const call = {
         path: `${one(path, number)}/discussions/${threadId}/notes`,
-        body: { body },
+        body: { body: withoutQuickActions(body) },
         action: 'reply to the comment',
       };
       return toComment((await send(note, { ...call, method: 'POST' })).data, threadId, urlOf(path, number));
@@ -242,7 +247,11 @@ export function createGitlabPullRequests({ client, pathOf, baseUrl }: GitlabPull
       const sha = requireCommit(commit);
       const { 'diff_refs': refs } = await read(path, number);
       for (const each of comments) await addLineComment(path, number, refs, each);
-      const call = { path: `${one(path, number)}/notes`, body: { body }, action: 'submit the review' };
+      const call = {
+        path: `${one(path, number)}/notes`,
+        body: { body: withoutQuickActions(body) },
+        action: 'submit the review',
+      };
       const { data } = await send(note, { ...call, method: 'POST' });
       const approve = {
         path: `${one(path, number)}/approve`,

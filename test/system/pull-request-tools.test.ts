@@ -67,7 +67,7 @@ it('changes the pull request of the branch, and keeps the line that names the re
   const pull = await pullAt(path);
   expect(pull.title).toBe('A title with ********');
   expect(pull.body).toMatch(
-    new RegExp(`^A text\n\n\ttab<!-- hidden\n-->\n\nRequested by .+ in http.+/sessions/${sessionId}\\s*$`),
+    new RegExp(`^Requested by .+ in http.+/sessions/${sessionId}\n\nA text\n\n\ttab<!-- hidden\\s*$`),
   );
   expect(pull).toMatchObject({ labels: [{ name: 'agent' }], 'requested_reviewers': [{ login: 'hubot' }] });
   await tool(sessionId, 'update', { state: 'closed', number });
@@ -84,6 +84,18 @@ it('changes the pull request of the branch, and keeps the line that names the re
     sessionId,
   );
   expect(audits[0]?.data).toMatchObject({ repository: 'acme/site', number, changed: 'title, text, labels, reviewers' });
+});
+
+it('masks the secrets in all arguments of a new pull request', async () => {
+  branches += 1;
+  const repositories = [{ repository: 'acme/site', branch: `tools-${branches}` }];
+  const sessionId = await createSession(test, { repositories });
+  await expect(tool(sessionId, 'open', { title: 'Fix the page', base: secret })).rejects.toThrow();
+  const audits = await rows(
+    `select data from audit_entry where session_id = $1 and action = 'open_pull_request'`,
+    sessionId,
+  );
+  expect(audits.map(({ data }) => data.baseBranch)).toEqual(['********']);
 });
 
 it('replies to a comment in its thread, or in the conversation, and says that an agent wrote it', async () => {

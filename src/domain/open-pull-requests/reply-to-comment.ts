@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import { refuse } from '../../common/errors.ts';
-import { plainMarkdown } from '../../common/plain-text.ts';
 import type { PullRequestComment } from '../../forges/interface/pull-requests.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
@@ -9,7 +8,7 @@ import { lockSession } from '../sessions/change-session.ts';
 import { asDomainError } from './failures.ts';
 import { noticeSession } from './notices.ts';
 import { findOwn, type PullRequestSession } from './target.ts';
-import { requesterOf } from './texts.ts';
+import { bodyWith, requesterOf } from './texts.ts';
 import { ownPullRequestSchema } from './update-pull-request.ts';
 
 const replySchema = ownPullRequestSchema.extend({
@@ -44,8 +43,7 @@ export async function replyForSession(
     await context.store.transact((tx) =>
       audit(context, tx, 'reply_to_pull_request', { organizationId, sessionId, targetId: sessionId, data }),
     );
-    // At the beginning, where nothing in the text can hide it.
-    const marked = `Reply of an agent. ${requesterOf(context, session)}\n\n${plainMarkdown(body).trim()}\n`;
+    const marked = bodyWith(body, `Reply of an agent. ${requesterOf(context, session)}`);
     await (found.threadId === null
       ? pullRequests.comment(path, ownNumber, marked)
       : pullRequests.reply(path, ownNumber, found.threadId, marked));

@@ -27,23 +27,7 @@ export function requesterOf(context: Context, { id }: PullRequestSession): strin
   return `${by} in ${sessionUrl(context, id)}`;
 }
 
-// Constructs of HTML in Markdown that hide everything up to their end, or up to the end of the text.
-const hiding: readonly (readonly [start: RegExp, end: string])[] = [
-  [/<!--/g, '-->'],
-  [/<\?/g, '?>'],
-  [/<!\[CDATA\[/gi, ']]>'],
-  [/<![a-z]/gi, '>'],
-  ...['details', 'pre', 'script', 'style', 'textarea', 'template'].map(
-    (name) => [new RegExp(`<${name}\\b`, 'gi'), `</${name}>`] as const,
-  ),
-];
-
-/** Ends a Markdown text with a line, and first ends the parts of it that could hide the line. */
+/** Begins a Markdown text with a line. Nothing in the text can hide it there; after the text, an open comment or fence could. */
 export function bodyWith(body: string, line: string): string {
-  const clean = plainMarkdown(body).trimEnd();
-  const ends = hiding.flatMap(([start, end]) => {
-    const last = [...clean.matchAll(start)].at(-1)?.index ?? -1;
-    return last > clean.toLowerCase().lastIndexOf(end) ? [end] : [];
-  });
-  return `${[clean, ...ends].join('\n')}\n\n${line}\n`.trimStart();
+  return `${line}\n\n${plainMarkdown(body).trim()}`.trim().concat('\n');
 }

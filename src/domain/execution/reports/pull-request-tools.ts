@@ -35,16 +35,12 @@ export async function openTool(
   { context, run, plan, mask }: PullRequestContext,
   args: Readonly<Record<string, unknown>>,
 ): Promise<string> {
-  const { title, body, draft, labels, reviewers, ...where } = parseInput(opening, args);
+  const { draft, ...input } = parseInput(opening, args);
   const asOwner = await ownerOf(context, run, plan.organizationId);
   const { url, isNew, warnings } = await openForSession(
     asOwner,
     { id: run.sessionId, organizationId: plan.organizationId },
-    {
-      ...where,
-      ...{ title: mask(title), body: body == null ? null : mask(body), isDraft: draft ?? false },
-      ...{ labels: labels?.map((each) => mask(each)), reviewers: reviewers?.map((each) => mask(each)) },
-    },
+    { ...(masked(input, mask) as typeof input), isDraft: draft ?? false },
   );
   return [isNew ? `The pull request is open: ${url}` : `It was open already: ${url}`, ...warnings].join('\n');
 }
@@ -82,7 +78,7 @@ export async function replyTool(
   return `The reply is on ${url}.`;
 }
 
-/** Masks the texts of arguments whose schema is checked later. */
+/** Masks the texts of arguments, and those in their lists. */
 function masked(args: Readonly<Record<string, unknown>>, mask: Mask): Record<string, unknown> {
   const each = (value: unknown): unknown => {
     if (typeof value === 'string') return mask(value);

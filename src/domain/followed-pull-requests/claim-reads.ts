@@ -21,6 +21,7 @@ export interface ClaimedRead {
   readonly isWanted: boolean;
   /** The last event; null: none arrives. */
   readonly webhookAt: Date | null;
+  readonly claimedAt: Date;
   /** The end of the claim, which also identifies it. */
   readonly claimedUntilAt: Date;
 }
@@ -46,7 +47,7 @@ export async function claimReads(
 ): Promise<ClaimedRead[]> {
   const at = now();
   const claimedUntilAt = new Date(at.getTime() + leaseMs);
-  const rows = await store.execute<Omit<ClaimedRead, 'claimedUntilAt'>>(
+  const rows = await store.execute<Omit<ClaimedRead, 'claimedAt' | 'claimedUntilAt'>>(
     `update followed_pull_request f set claimed_until_at = $2::timestamptz, wanted_at = null
        from (
          select due.id, due.wanted_at from git_connection c
@@ -68,7 +69,7 @@ export async function claimReads(
                f.failure_count as "failureCount", claimed.wanted_at is not null as "isWanted", f.webhook_at as "webhookAt"`,
     [at, claimedUntilAt, [...busy.keys()], [...busy.values()], limit, maxPollsPerMinute, maxPerConnection],
   );
-  return rows.map((row) => ({ ...row, claimedUntilAt }));
+  return rows.map((row) => ({ ...row, claimedAt: at, claimedUntilAt }));
 }
 
 /** Returns the time when the next read is due that this process may claim; null: there is none. */

@@ -101,9 +101,11 @@ async function complete(services: Services, claimed: ClaimedRead, status: PullRe
       ...[status?.headBranch ?? null, status?.headCommit ?? null, status?.baseBranch ?? null, isUnsettled],
     ],
   );
+  // A read that was claimed before the pause says nothing about what follows it: the pause stays.
   await services.store.execute(
-    'delete from git_connection_pause where git_connection_id = $1 returning failure_count',
-    [claimed.gitConnectionId],
+    `delete from git_connection_pause where git_connection_id = $1 and paused_at < $2::timestamptz
+     returning failure_count`,
+    [claimed.gitConnectionId, claimed.claimedAt],
   );
 }
 

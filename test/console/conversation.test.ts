@@ -103,6 +103,34 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     await page.context().close();
   });
 
+  it('stops following when the list learns of the user’s scrolling before the event', async () => {
+    const id = await createSession(test, { prompt: 'Wait', title: 'Scrolling' });
+    await sayMany(test, id, 200);
+    const { page } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
+    await page.getByText('m199', { exact: true }).waitFor();
+    await page.getByRole('log').evaluate(async (box) => {
+      const hold = (event: Event) => event.stopImmediatePropagation();
+      const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+      const { setTimeout } = window;
+      const timers: (() => void)[] = [];
+      window.setTimeout = ((run: () => void, ms: number) => {
+        timers.push(run);
+        return setTimeout(run, ms);
+      }) as typeof setTimeout;
+      box.dispatchEvent(new Event('scroll'));
+      window.setTimeout = setTimeout;
+      document.addEventListener('scroll', hold, true);
+      box.scrollTo(0, box.scrollTop - 2_000);
+      // The timer with which the list finds that scrolling has ended reads the new position.
+      for (const run of timers) run();
+      for (let frames = 0; frames < 3; frames++) await frame();
+      document.removeEventListener('scroll', hold, true);
+      box.dispatchEvent(new Event('scroll'));
+    });
+    await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
+    await page.context().close();
+  });
+
   it('shows sub-sessions with their status, and of ended ones only that', async () => {
     const [parent, child] = [
       await createSession(test, { prompt: 'Wait', title: 'The parent' }),

@@ -45,6 +45,8 @@ export function Transcript({ transcript, questionId, onChoose }: TranscriptProps
     paddingStart: 16,
     paddingEnd: 16,
     scrollToFn: (offset, options, instance) => {
+      // The list learns positions before the event of the user's scrolling, and then corrects them.
+      position.notice();
       elementScroll(offset, options, instance);
       position.record();
     },
@@ -152,61 +154,63 @@ function useOwn(): (entry: Entry) => boolean {
   );
 }
 
-/** The last recorded scroll position: a change that no program recorded was made by the user. */
+/** Knows if the transcript is at its end. A change of the position that no program recorded was made by the user. */
 interface ScrollPosition {
-  readonly last: RefObject<{ readonly top: number; readonly height: number }>;
+  /** True while new entries are followed. */
+  readonly isFollowing: RefObject<boolean>;
+  /** Call before scrolling by program. Returns true if the user has scrolled up since the last recorded position. */
+  readonly notice: () => boolean;
   /** Call after scrolling by program. */
   readonly record: () => void;
 }
 
 function useScrollPosition(box: RefObject<HTMLElement | null>): ScrollPosition {
   const last = useRef({ top: 0, height: 0 });
+  const isFollowing = useRef(true);
+  const notice = useCallback(() => {
+    if (!box.current) return false;
+    const { scrollTop: top, scrollHeight: height, clientHeight } = box.current;
+    // By more than the page has shrunk, because shrinking may also scroll it.
+    const isByPerson = top < last.current.top - 2 - Math.max(0, last.current.height - height);
+    if (height - top - clientHeight < endThreshold) isFollowing.current = true;
+    else if (isByPerson) isFollowing.current = false;
+    return isByPerson;
+  }, [box]);
   const record = useCallback(() => {
     if (box.current) last.current = { top: box.current.scrollTop, height: box.current.scrollHeight };
   }, [box]);
-  return useMemo(() => ({ last, record }), [record]);
+  return useMemo(() => ({ isFollowing, notice, record }), [notice, record]);
 }
 
 /** Follows new entries while the user is at the end, and again when the user returns there. */
 function useFollowing(
   box: RefObject<HTMLElement | null>,
   list: Virtualizer<HTMLDivElement, Element>,
-  { last, record }: ScrollPosition,
+  { isFollowing, notice, record }: ScrollPosition,
   isLoaded: boolean,
 ) {
-  const isFollowing = useRef(true);
-  /** Returns true if the user has scrolled up since the last recorded position. */
-  const noticeScroll = useCallback(
-    (element: HTMLElement) => {
-      const { scrollTop: top, scrollHeight: height, clientHeight } = element;
-      // By more than the page has shrunk, because shrinking may also scroll it.
-      const isByPerson = top < last.current.top - 2 - Math.max(0, last.current.height - height);
-      if (height - top - clientHeight < endThreshold) isFollowing.current = true;
-      else if (isByPerson) isFollowing.current = false;
-      return isByPerson;
-    },
-    [last],
-  );
   const toEnd = useCallback(
     (always = false) => {
       if (!box.current) return;
       // The event of the user's scrolling may still be pending.
-      if (always) isFollowing.current = true;
-      else noticeScroll(box.current);
+      notice();
+      if (always) {
+        isFollowing.current = true;
+        record();
+      }
       if (!isFollowing.current) return;
       // Through the list: if the box were scrolled directly, the list would delay its corrections and cut off the last
       // row.
       list.scrollToEnd();
       record();
     },
-    [box, list, noticeScroll, record],
+    [box, isFollowing, list, notice, record],
   );
   const updateFollowing = useCallback(() => {
-    if (!box.current) return;
-    const isByPerson = noticeScroll(box.current);
+    const isByPerson = notice();
     record();
     if (!isByPerson) toEnd();
-  }, [box, noticeScroll, record, toEnd]);
+  }, [notice, record, toEnd]);
   // Lines between the transcript and the composer come and go, which moves the end without a scroll event.
   useEffect(() => {
     if (!isLoaded || !box.current) return;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { startApp } from '../support/app.ts';
+import { graphql, startApp } from '../support/app.ts';
 import { forgeAccount, startGitForge } from '../support/git-forge.ts';
 import { connectForgeAt } from '../support/git-webhooks.ts';
 import { runMutation } from '../support/people.ts';
@@ -25,11 +25,14 @@ async function start() {
   const test = await startApp({ roles: ['api', 'worker'], agentsConfig, isHttpForgeAllowed: true });
   onTestFinished(() => test.close());
   const forge = await startGitForge();
-  for (const path of ['acme/one', 'acme/two', 'acme/shared']) await forge.addRepository(path, { 'name.txt': path });
+  for (const path of ['acme/one', 'acme/two', 'acme/shared', 'a/acme/site', 'b/acme/site'])
+    await forge.addRepository(path, { 'name.txt': path });
   const access = { providerType: 'GIT_HTTPS', username: forgeAccount.username, token: forgeAccount.password };
-  const { id } = await connectForgeAt(test, forge.url, { ...access, webhookSecret: undefined });
-  const permit = async (organizationId: string, repoPath: string): Promise<string> => {
-    const input = { organizationId, gitConnectionId: `git-connection-${id}`, repoPath };
+  const connect = async (base = '') =>
+    (await connectForgeAt(test, forge.url + base, { ...access, webhookSecret: undefined })).id;
+  const id = await connect();
+  const permit = async (organizationId: string, repoPath: string, connection = id): Promise<string> => {
+    const input = { organizationId, gitConnectionId: `git-connection-${connection}`, repoPath };
     const made = await runMutation(test, 'createGitPermission', 'gitPermission { gitPermissionId }', input);
     return made.gitPermission.gitPermissionId;
   };
@@ -44,9 +47,9 @@ async function start() {
       await runMutation(test, 'sendMessage', '', { sessionId, body }, token);
       return last();
     };
-    return { output: await last(), send };
+    return { sessionId, output: await last(), send };
   };
-  return { test, forge, permit, run };
+  return { test, forge, connect, permit, run };
 }
 
 /** Returns the directory of the objects of a repository's mirror. */
@@ -84,7 +87,7 @@ it.each(sandboxes)('an organization cannot reach the repositories of another thr
     `GIT_ALTERNATE_OBJECT_DIRECTORIES=${objects} git -C one cat-file -p ${commit}:name.txt || echo not seen`,
     `printf '%s\\n' ${objects} >>one/.git/objects/info/alternates`,
     `git -C one cat-file -p ${commit}:name.txt || echo not seen`,
-    `echo mirrors: $(find ${join(test.dataDir, 'repositories')} -name '*.git' | wc -l)`,
+    `echo mirrors: $(find ${join(test.dataDir, 'repositories')} -name '*.git' ! -name .git | wc -l)`,
     'cat */name.txt',
   ].join('\n');
   const { output, send } = await run(agent, one.token, prompt, 'acme/one', 'acme/shared');
@@ -100,4 +103,21 @@ it.each(sandboxes)('an organization cannot reach the repositories of another thr
   expect(revoked.userErrors).toEqual([]);
   const after = await send('git -C shared fetch || true; git -C shared push origin HEAD || true');
   expect(after).toContain('any longer');
+});
+
+it('keeps repositories with one path below different base URLs of a host apart', async () => {
+  const { test, forge, connect, permit, run } = await start();
+  const [one, two] = [await makeOrganization(test, 'One'), await makeOrganization(test, 'Two')];
+  await permit(one.organizationId, 'acme/site', await connect('/a'));
+  await permit(two.organizationId, 'acme/site', await connect('/b'));
+  const agent = sandboxes.at(-1) ?? 'none';
+  expect((await run(agent, one.token, 'cat name.txt', 'acme/site')).output).toContain('a/acme/site');
+  const secret = await forge.git('a/acme/site', 'rev-parse', 'main:name.txt');
+  const prompt = `cat name.txt; echo .; git cat-file -p ${secret} || echo not seen; echo new >new.txt`;
+  const { output, sessionId } = await run(agent, two.token, prompt, 'acme/site');
+  expect(output).toContain('b/acme/site.');
+  expect(output).toContain('not seen');
+  const query = 'query ($id: ID!) { session(id: $id) { changes { files { nodes { path } } } } }';
+  const changes = async () => (await graphql(test, two.token, query, { id: sessionId })).data.session.changes;
+  await expect.poll(changes).toEqual([{ files: { nodes: [{ path: 'new.txt' }] } }]);
 });

@@ -5,7 +5,11 @@ import type { Snapshot } from '../../../git/diff/snapshot.ts';
 import type { Context } from '../../context.ts';
 import { FencedError } from '../../sessions/log.ts';
 import { type ChangeFiles, storeChanges } from '../../sessions/repository-changes/store-changes.ts';
-import { readSessionRepositories, type SessionRepositoryRow } from '../repositories/session-repositories.ts';
+import {
+  mirrorKeyOfRow,
+  readSessionRepositories,
+  type SessionRepositoryRow,
+} from '../repositories/session-repositories.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import type { FindSpans } from '../runs/secret-spans.ts';
 import { maxPatchBytes, readCheckpoint, writeCheckpoint } from './checkpoint.ts';
@@ -89,10 +93,10 @@ interface OneRepository extends ChangesRecorderOptions {
 
 async function recordOne(context: Context, run: ClaimedRun, input: OneRepository): Promise<void> {
   const { sandbox, row, enterpriseId, signal, findSpans, turn, isEnd } = input;
-  const { position, baseCommit: base, host, path } = row;
+  const { position, baseCommit: base } = row;
   const since = await readCheckpoint(sandbox.files, position, base);
   const snapshot = await sandbox.openSnapshot?.({
-    repository: { ownerId: enterpriseId, host, path },
+    repository: mirrorKeyOfRow(enterpriseId, row),
     directory: row.directory === '.' ? null : row.directory,
     base,
     since,

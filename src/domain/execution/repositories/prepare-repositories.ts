@@ -16,7 +16,12 @@ import { createMask } from '../runs/masking.ts';
 import { addressRulesOf, createAccess, nameOf, type RunRepository } from './gateway-access.ts';
 import { createPushLog } from './push-log.ts';
 import { appendRepositoryEntry, createProgressPace, stepEntry } from './repository-log.ts';
-import { readSessionRepositories, recordRepositoryState, type SessionRepositoryRow } from './session-repositories.ts';
+import {
+  mirrorKey,
+  readSessionRepositories,
+  recordRepositoryState,
+  type SessionRepositoryRow,
+} from './session-repositories.ts';
 
 /** The repositories of a run, with the way of its agent's git to their forges. */
 export interface PreparedRepositories {
@@ -183,7 +188,7 @@ async function cloneOne(context: Context, run: ClaimedRun, input: CloneInput): P
   }
   try {
     const clone = await sandbox.cloneRepository({
-      repository: { ownerId: enterpriseId, host: row.host, path: row.path },
+      repository: mirrorKey(enterpriseId, row.host, cloneUrl),
       originUrl: cloneUrl,
       openRemote: () => input.openRemote(row),
       ref: row.pullRequestNumber === null ? row.requestedRef : null,

@@ -10,7 +10,7 @@ import type { ClaimedRun } from '../runs/claims.ts';
 import { nameOf } from './gateway-access.ts';
 import { addPendingPushes, auditPush, removePendingPushes } from './pending-pushes.ts';
 import { loggedRefs, pushEntry } from './repository-log.ts';
-import type { PendingPush, SessionRepositoryRow } from './session-repositories.ts';
+import { mirrorKey, type PendingPush, type SessionRepositoryRow } from './session-repositories.ts';
 
 /** Writes the pushes of one run to the log, each once, even if the service ends during a push. */
 export interface PushLog {
@@ -41,7 +41,7 @@ export function createPushLog(context: Context, run: ClaimedRun, options: PushLo
   let written: Promise<void> = Promise.resolve();
   const { sessionId, generation } = run;
   const ask = (repository: GatewayRepository) => ({
-    repository: { ownerId: options.enterpriseId, host: repository.host, path: repository.path },
+    repository: mirrorKey(options.enterpriseId, repository.host, repository.url),
     openRemote: () => options.openRemote(repository),
     signal: AbortSignal.timeout(askMs),
   });

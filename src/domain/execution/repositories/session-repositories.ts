@@ -1,3 +1,5 @@
+import { cloneUrlOf } from '../../../forges/support/connection.ts';
+import type { MirrorKey } from '../../../git/mirrors.ts';
 import type { Context } from '../../context.ts';
 
 /** A repository of a session, as a run reads it. */
@@ -6,6 +8,8 @@ export interface SessionRepositoryRow {
   readonly repositoryId: string;
   readonly host: string;
   readonly path: string;
+  /** The host or base URL of the connection that the session was started with. */
+  readonly address: string;
   readonly requestedRef: string | null;
   readonly baseCommit: string | null;
   readonly branch: string;
@@ -35,14 +39,29 @@ export interface SessionRepositories {
 /** Reads the repositories of a session, which are at most twenty. */
 export async function readSessionRepositories(context: Context, sessionId: string): Promise<SessionRepositories> {
   const rows = await context.store.query<SessionRepositoryRow & { enterpriseId: string }>(
-    `select o.enterprise_id as "enterpriseId", r.position, r.repository_id as "repositoryId", r.host, r.path,
+    `select o.enterprise_id as "enterpriseId", r.position, r.repository_id as "repositoryId", r.host, r.path, coalesce(c.host, r.host) as address,
             r.requested_ref as "requestedRef", r.base_commit as "baseCommit", r.branch, r.pull_request_number as "pullRequestNumber", r.directory,
             r.is_read_only as "isReadOnly", r.state, r.pending_pushes as "pendingPushes"
        from session_repository r join session s on s.id = r.session_id join organization o on o.id = s.organization_id
+       left join git_connection c on c.id = r.git_connection_id
       where r.session_id = $1 order by r.position`,
     [sessionId],
   );
   return { enterpriseId: rows[0]?.enterpriseId ?? '', repositories: rows };
+}
+
+/**
+ * Identifies the mirror of a repository by its address. Connections of one host may have base URLs with different paths, below which
+ * equal paths are different repositories.
+ */
+export function mirrorKey(enterpriseId: string, host: string, cloneUrl: string): MirrorKey {
+  const path = new URL(cloneUrl).pathname.replace(/^\/+/, '').replace(/\.git$/, '');
+  return { ownerId: enterpriseId, host, path };
+}
+
+/** Returns the {@link mirrorKey} of the repository that a session was started with. */
+export function mirrorKeyOfRow(enterpriseId: string, { host, path, address }: SessionRepositoryRow): MirrorKey {
+  return mirrorKey(enterpriseId, host, cloneUrlOf(address, path));
 }
 
 /** The new state of a session's repository. */

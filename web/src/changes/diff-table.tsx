@@ -4,6 +4,7 @@ import { Decoration, Diff, Hunk as DiffHunk, type DiffType, type HunkData } from
 import { Button } from '../ui/button.tsx';
 import { countLines, firstLines, type Hunk, languageOf, linesAtOnce, toHunkData } from './diff-lines.ts';
 import { useTokens } from './highlight.ts';
+import { sideBySide } from './pair-lines.ts';
 
 /** The arrangement of a diff: both versions in one column, or side by side. */
 export type DiffView = 'unified' | 'split';
@@ -20,7 +21,10 @@ export function DiffTable({ path, status, hunks, view }: DiffTableProps) {
   const [count, setCount] = useState(linesAtOnce);
   const all = useMemo(() => countLines(hunks), [hunks]);
   const shown = useMemo(() => firstLines(hunks, count), [hunks, count]);
-  const data = useMemo(() => toHunkData(shown), [shown]);
+  const data = useMemo(() => {
+    const parts = toHunkData(shown);
+    return view === 'split' ? parts.map((hunk) => ({ ...hunk, changes: sideBySide(hunk.changes) })) : parts;
+  }, [shown, view]);
   const tokens = useTokens(shown, languageOf(path));
   const more = Math.min(linesAtOnce, all - count);
   return (

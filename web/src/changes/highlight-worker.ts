@@ -1,6 +1,7 @@
 import { common, createLowlight } from 'lowlight';
 import { type HunkData, type HunkTokens, markEdits, type TokenNode, tokenize } from 'react-diff-view';
 import { visible } from '../ui/visible.ts';
+import { similarLines } from './pair-lines.ts';
 
 /** Hunks of a file to highlight. The lines of each are counted from 1. */
 export interface HighlightJob {
@@ -35,8 +36,11 @@ function toVisible(token: TokenNode): TokenNode {
   };
 }
 
+/** Marks what differs between two similar lines, the same ones that are opposite in two columns. */
+const wordEdits = (hunk: HunkData) => markEdits([{ ...hunk, changes: similarLines(hunk.changes) }], { type: 'line' });
+
 function highlight(hunk: HunkData, language: string): HunkTokens {
-  const enhancers = hunk.changes.length <= maxLinesForEdits ? [markEdits([hunk], { type: 'block' })] : [];
+  const enhancers = hunk.changes.length <= maxLinesForEdits ? [wordEdits(hunk)] : [];
   const { old, new: now } = lowlight.registered(language)
     ? tokenize([hunk], { highlight: true, refractor, language, enhancers })
     : tokenize([hunk], { enhancers });

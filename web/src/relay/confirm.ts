@@ -1,3 +1,4 @@
+import { useSyncExternalStore } from 'react';
 import { consoleHeaders } from './page-secret.ts';
 
 /** Shows a dialog that asks for the token. Resolves with true once the service has confirmed it, with false when the user declines. */
@@ -5,6 +6,12 @@ export type Asker = () => Promise<boolean>;
 
 let asker: Asker | null = null;
 let pending: Promise<boolean> | null = null;
+const listeners = new Set<() => void>();
+
+function setPending(next: Promise<boolean> | null): void {
+  pending = next;
+  for (const listener of listeners) listener();
+}
 
 /** Registers the function that asks for the token. Returns a function that unregisters it. */
 export function onConfirmationNeeded(next: Asker): () => void {
@@ -16,11 +23,19 @@ export function onConfirmationNeeded(next: Asker): () => void {
 
 /** Asks the user to confirm the sign-in. Concurrent requests share one dialog. */
 export function confirmSignIn(): Promise<boolean> {
-  pending ??= (asker?.() ?? Promise.resolve(false)).finally(() => {
-    pending = null;
-  });
-  return pending;
+  if (pending !== null) return pending;
+  const answer = (asker?.() ?? Promise.resolve(false)).finally(() => setPending(null));
+  setPending(answer);
+  return answer;
 }
+
+const listen = (listener: () => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+/** Returns true while the user is asked for the token: requests wait for the answer. */
+export const useIsConfirming = (): boolean => useSyncExternalStore(listen, () => pending !== null);
 
 /** The service's response to a token: `ended` if the browser is no longer signed in. */
 export type Confirmation =

@@ -21,8 +21,10 @@ import { useConnectionTest } from './use-connection-test.ts';
 export interface SavedConnection {
   readonly gitConnectionId: string;
   readonly name: string;
-  /** True if its access was changed and not tested since. */
+  /** True if the service has stored no test of its present access. */
   readonly isUntested: boolean;
+  /** The repository with which it can be tested; null: none was entered. */
+  readonly repositoryPath: string | null;
 }
 
 interface ConnectionFormProps {
@@ -80,7 +82,10 @@ export function ConnectionForm({ edited, onSaved, onClose }: ConnectionFormProps
         : await update({ input: { ...values, gitConnectionId: edited.gitConnectionId } });
     setErrors(problems);
     const saved = payload?.gitConnection;
-    if (saved) onSaved({ ...saved, isUntested: result === null && isAccessChanged(edited, values) });
+    if (!saved) return;
+    // The service stores the result of a test only for a connection that is stored.
+    const isUntested = isAccessChanged(edited, values);
+    onSaved({ ...saved, isUntested, repositoryPath: fields.textOrNull('repositoryPath') });
   };
   const tryConnection = async () => {
     if (!form.current?.reportValidity()) return;

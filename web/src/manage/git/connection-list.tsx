@@ -22,6 +22,13 @@ import { WebhooksDialog } from './webhooks-dialog.tsx';
 
 type Connection = connectionList_connection$data[number];
 
+/** The connection that is tested. */
+interface Tested {
+  readonly id: string;
+  readonly name: string;
+  readonly repositoryPath: string | null;
+}
+
 interface ConnectionListProps {
   readonly connections: connectionList_connection$key;
   /** True if the viewer may connect forges. */
@@ -61,7 +68,7 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
   const toasts = useToasts();
   const [form, setForm] = useState<EditedConnection | 'new' | null>(null);
   const [isCreatingApp, setCreatingApp] = useState(false);
-  const [tested, setTested] = useState<{ readonly id: string; readonly name: string } | null>(null);
+  const [tested, setTested] = useState<Tested | null>(null);
   const [webhooksOf, setWebhooksOf] = useState<string | null>(null);
   const [leaving, setLeaving] = useState<Connection | null>(null);
   const [remove] = useMutation<connectionListDeleteMutation>(graphql`
@@ -74,11 +81,11 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
       }
     }
   `);
-  const finish = ({ gitConnectionId, name, isUntested }: SavedConnection) => {
+  const finish = ({ gitConnectionId, name, isUntested, repositoryPath }: SavedConnection) => {
     toasts.say(form === 'new' ? `Connected ${name}.` : `Saved ${name}.`);
     setForm(null);
     onChanged();
-    if (isUntested) setTested({ id: gitConnectionId, name });
+    if (isUntested) setTested({ id: gitConnectionId, name, repositoryPath });
   };
   const columns: readonly Column<Connection>[] = [
     {
@@ -100,7 +107,7 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
               <Button
                 size="small"
                 aria-label={`Test ${each.name}`}
-                onClick={() => setTested({ id: each.gitConnectionId, name: each.name })}
+                onClick={() => setTested({ id: each.gitConnectionId, name: each.name, repositoryPath: null })}
               >
                 Test
               </Button>
@@ -174,6 +181,7 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
           key={tested.id}
           gitConnectionId={tested.id}
           name={tested.name}
+          repositoryPath={tested.repositoryPath}
           needsRepository={kindOf(tested.id) === 'GIT_HTTPS'}
           onTested={onChanged}
           onClose={() => setTested(null)}
@@ -183,7 +191,7 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
       {leaving && (
         <ConfirmAction
           title={`Delete ${leaving.name}?`}
-          text="Sessions can no longer clone from it and push to it, also those that run. The service erases the credential, and deletes the permissions of organizations for this connection. This cannot be undone."
+          text="Sessions, including those that run now, can no longer clone or push. The service erases the credential, and deletes the permissions of organizations for this connection. This cannot be undone."
           confirmLabel="Delete"
           successMessage={`Deleted ${leaving.name}.`}
           run={() => remove({ input: { gitConnectionId: leaving.gitConnectionId } })}

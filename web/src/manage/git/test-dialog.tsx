@@ -11,13 +11,16 @@ interface TestDialogProps {
   readonly name: string;
   /** True for a server that has to be tested with a repository. */
   readonly needsRepository: boolean;
+  /** The repository that such a server is tested with; null: the user enters it. */
+  readonly repositoryPath: string | null;
   /** Called after each test, which the service has recorded. */
   readonly onTested: () => void;
   readonly onClose: () => void;
 }
 
 /** Tests a stored connection and shows the report. Starts at once, unless it needs a repository. */
-export function TestDialog({ gitConnectionId, name, needsRepository, onTested, onClose }: TestDialogProps) {
+export function TestDialog(props: TestDialogProps) {
+  const { gitConnectionId, name, needsRepository, repositoryPath: known, onTested, onClose } = props;
   const form = useId();
   const { test, isTesting, result } = useConnectionTest();
   const run = async (repositoryPath: string | null) => {
@@ -26,9 +29,9 @@ export function TestDialog({ gitConnectionId, name, needsRepository, onTested, o
   };
   const hasStarted = useRef(false);
   useEffect(() => {
-    if (hasStarted.current || needsRepository) return;
+    if (hasStarted.current || (needsRepository && known === null)) return;
     hasStarted.current = true;
-    void run(null);
+    void run(known);
   });
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -55,6 +58,7 @@ export function TestDialog({ gitConnectionId, name, needsRepository, onTested, o
             label="Repository to test"
             name="repositoryPath"
             required
+            defaultValue={known ?? ''}
             spellCheck={false}
             placeholder="owner/name"
             hint="The server lists no repositories, so a test reads this one."

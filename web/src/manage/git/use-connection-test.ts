@@ -5,6 +5,7 @@ import type {
   useConnectionTestMutation,
   useConnectionTestMutation$data,
 } from '../../__generated__/useConnectionTestMutation.graphql.ts';
+import { useIsConfirming } from '../../relay/confirm.ts';
 import { useSecretMutation } from '../../relay/use-secret-mutation.ts';
 
 type Test = NonNullable<NonNullable<useConnectionTestMutation$data['testGitConnection']>['test']>;
@@ -18,7 +19,7 @@ export interface ConnectionTestResult {
 
 /** Tests a connection that may not be stored yet, and keeps the last result. */
 export function useConnectionTest() {
-  const [run, isTesting] = useSecretMutation<useConnectionTestMutation>(graphql`
+  const [run, isSending] = useSecretMutation<useConnectionTestMutation>(graphql`
     mutation useConnectionTestMutation($input: TestGitConnectionInput!) {
       testGitConnection(input: $input) {
         test {
@@ -47,6 +48,9 @@ export function useConnectionTest() {
       }
     }
   `);
+  // The test starts once the user has confirmed the sign-in.
+  const isConfirming = useIsConfirming();
+  const isTesting = isSending && !isConfirming;
   const [result, setResult] = useState<ConnectionTestResult | null>(null);
   const test = useCallback(
     async (input: TestGitConnectionInput) => {

@@ -61,7 +61,7 @@ export async function startHeldForge(paths: readonly string[]): Promise<HeldForg
     const isFetch = url.endsWith('/git-upload-pack');
     const body = isFetch ? await bodyOf(incoming) : null;
     const moments = momentsOf(incoming, body);
-    const hold = take([...holds].find(({ path, at }) => url.includes(`/${path}`) && moments.includes(at)));
+    const hold = take([...holds].find(({ path, at }) => isOf(path, url) && moments.includes(at)));
     const isAt = (...wanted: HeldAt[]) => hold !== null && wanted.includes(hold.at);
     if (isAt('refs', 'fetch', 'find', 'create')) await hold?.reach();
     const whole = isAt('push') ? await bodyOf(incoming) : body;
@@ -110,6 +110,11 @@ function signal(): [Promise<void>, () => void] {
     resolve = done;
   });
   return [promise, resolve];
+}
+
+/** Tells if a request is for a repository, and not for one whose name begins with the same characters. */
+function isOf(path: string, url: string): boolean {
+  return [`/${path}/`, `/${path}.git/`].some((part) => url.includes(part));
 }
 
 function momentsOf({ method, url = '' }: IncomingMessage, body: Buffer | null): HeldAt[] {

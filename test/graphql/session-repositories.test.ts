@@ -34,7 +34,7 @@ beforeAll(async () => {
   others = await makeOrganization(test, 'Other team');
 });
 
-it('takes names of repositories as text in an enterprise without a git connection', async () => {
+it('takes names of repositories as text in an enterprise that never had a git connection', async () => {
   expect((await rest({ repos: ['acme/site'] })).status).toBe(200);
   expect((await automate('Look at @acme/site.')).userErrors).toEqual([]);
   expect(pathsOf(await start({ prompt: 'Look at @acme/site.' }))).toEqual([]);
@@ -46,8 +46,8 @@ it('takes names of repositories as text in an enterprise without a git connectio
     where: { id: parseId('organization', team.organizationId) ?? '' },
   });
   const times = { createdAt: now(), updatedAt: now() };
-  const github = { providerType: 'github_token', name: 'Bot', host: 'git.test', hostKey: 'git.test' };
-  await store.prisma.gitConnection.create({ data: { id: connectionId, enterpriseId, ...github, ...times } });
+  const gitlab = { providerType: 'gitlab_token', name: 'Bot', host: 'git.test', hostKey: 'git.test' };
+  await store.prisma.gitConnection.create({ data: { id: connectionId, enterpriseId, ...gitlab, ...times } });
   const permissions = [
     { of: team, repoPath: 'acme/site' },
     { of: team, repoPath: 'acme/docs', isReadOnly: true },
@@ -179,4 +179,16 @@ it('shows the repositories of a session to nobody outside its organization', asy
   const document = 'query($id: ID!) { session(id: $id) { repositories { path } } }';
   const { data } = await graphql(test, others.token, document, { id: session.sessionId });
   expect(data.session).toBeNull();
+});
+
+it('refuses repos after the last git connection was deleted', async () => {
+  const { store, now } = test.app.services;
+  await store.execute('update git_connection set deleted_at = $1, sealed = null where id = $2 returning id', [
+    now(),
+    connectionId,
+  ]);
+  expect(await rest({ repos: ['acme/site'] })).toMatchObject({
+    status: 400,
+    body: { detail: expect.stringContaining('There is no repository "acme/site"') },
+  });
 });

@@ -7,7 +7,8 @@ export async function makeRepository(test: TestApp, enterpriseId: string, path =
   const { store, now } = test.app.services;
   const id = newId();
   const names = { host: 'git.test', path, pathKey: path.toLowerCase() };
-  await store.prisma.repository.create({ data: { id, enterpriseId, ...names, createdAt: now(), updatedAt: now() } });
+  const times = { createdAt: now(), updatedAt: now(), readAt: now() };
+  await store.prisma.repository.create({ data: { id, enterpriseId, ...names, ...times } });
   return `repository-${id}`;
 }
 

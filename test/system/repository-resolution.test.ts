@@ -62,9 +62,17 @@ it('reads a reference in each form, and creates one row for all', async () => {
   expect(await resolve(`repository-${first?.repositoryId}`)).toEqual([first]);
 });
 
-it('reads the paths of subgroups, and of a base URL with a path', async () => {
+it('reads the paths of subgroups at GitLab and plain git, and of a base URL with a path', async () => {
   await permit({ groupPrefix: 'acme' });
-  expect(await resolve('acme/web/site')).toMatchObject([{ host, path: 'acme/web/site' }]);
+  await expect(resolve('acme/web/site')).rejects.toMatchObject({ code: 'UNKNOWN_REFERENCE' });
+  for (const providerType of ['gitlab_token', 'git_https']) {
+    await services().store.prisma.gitConnection.update({ where: { id: connectionId }, data: { providerType } });
+    expect(await resolve('acme/web/site')).toMatchObject([{ host, path: 'acme/web/site' }]);
+  }
+  await services().store.prisma.gitConnection.update({
+    where: { id: connectionId },
+    data: { providerType: 'gitea_token' },
+  });
   const below = await connect(`${host}/forge`);
   await permit({ groupPrefix: 'other' }, below);
   const [found] = await resolve(`https://${host}/forge/other/site.git`);
@@ -76,6 +84,7 @@ it('reads the paths of subgroups, and of a base URL with a path', async () => {
 });
 
 it('grants only what a permission covers', async () => {
+  connectionId = await connect(host, { providerType: 'gitlab_token' });
   await permit({ repoPath: 'acme/site' });
   await permit({ groupPrefix: 'group/sub' });
   await permit({ prefixPath: 'team/web-' });
@@ -153,6 +162,34 @@ it('needs no permission in an enterprise with one organization, unless there is 
   await permit({ groupPrefix: 'acme', isReadOnly: true });
   expect(await resolve('acme/site')).toMatchObject([{ isReadOnly: true }]);
   await expect(resolve('other/site')).rejects.toMatchObject({ code: 'UNKNOWN_REFERENCE' });
+});
+
+it('takes a host that is not connected as unknown, not as a group of a connected host', async () => {
+  const alone = newId();
+  const now = services().now();
+  await services().store.prisma.enterprise.create({ data: { id: alone, name: alone, createdAt: now } });
+  await services().store.prisma.organization.update({ where: { id: organizationId }, data: { enterpriseId: alone } });
+  enterpriseId = alone;
+  connectionId = await connect(host);
+  const refuses = async (...references: string[]) => {
+    for (const reference of references)
+      await expect(resolve(reference), reference).rejects.toMatchObject({ code: 'UNKNOWN_REFERENCE' });
+  };
+  const foreign = ['github.com/acme/site', 'other.example/acme/site', 'other.example/acme/web/site'];
+  for (const providerType of ['github_app', 'github_token', 'gitea_token']) {
+    await services().store.prisma.gitConnection.update({ where: { id: connectionId }, data: { providerType } });
+    await refuses(...foreign, 'a/b/c', 'a/b/c/d', `${host}/a/b/c`, `https://${host}/a/b/c`);
+  }
+  for (const providerType of ['gitlab_token', 'git_https']) {
+    await services().store.prisma.gitConnection.update({ where: { id: connectionId }, data: { providerType } });
+    await refuses(...foreign);
+    expect(await resolve('a/b/c/d', `${host}/group.example/web/site`)).toMatchObject([
+      { host, path: 'a/b/c/d' },
+      { host, path: 'group.example/web/site' },
+    ]);
+  }
+  await permit({ groupPrefix: 'group.example' });
+  expect(await resolve('group.example/web/site')).toMatchObject([{ host, path: 'group.example/web/site' }]);
 });
 
 it('never resolves the repository of another enterprise, also by its id', async () => {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newId } from '../../src/domain/ids.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { forgeAccount, type GitForge, startGitForge } from '../support/git-forge.ts';
 import { runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
@@ -233,8 +233,19 @@ it('fails the start with a sentence, and tries again with the next message', asy
   expect(JSON.stringify(failed.at(-1))).toContain(
     `The repository ${forge.host}/acme/site cannot be used: ${reason.replaceAll('"', '\\"')}`,
   );
+  const listed = async () => {
+    const document =
+      'query($id: ID!) { organization(id: $id) { repositories(first: 100) { nodes { host path defaultBranch readAt } } } }';
+    const { data } = await graphql(test, test.adminToken, document, { id: test.organizationId });
+    return data.organization.repositories.nodes.filter(({ host }: { host: string }) => host === forge.host);
+  };
+  // It may not exist.
+  expect(await listed()).toEqual([]);
   await forge.git('acme/site', 'branch', 'next', 'main');
   expect(await send('git log --format=%s')).toBe('Start\n');
+  expect(await listed()).toEqual([
+    { host: forge.host, path: 'acme/site', defaultBranch: 'main', readAt: expect.any(String) },
+  ]);
 });
 
 it('passes on no push after the connection was deleted', async () => {

@@ -18,7 +18,10 @@ export async function readError(
   const text = mask(await readText(response)).trim();
   const sentence = sentenceFor(status, host, path);
   const passed = status >= 400 && status < 600 && status !== 401 ? status : 502;
-  return new RefusedError(text === '' ? sentence : `${sentence} It says: ${text}`, passed === 502 ? 502 : passed);
+  return new RefusedError(
+    text === '' ? sentence : `${sentence} The host says: ${/[.!?]$/.test(text) ? text : `${text}.`}`,
+    passed,
+  );
 }
 
 function sentenceFor(status: number, host: string, path: string): string {

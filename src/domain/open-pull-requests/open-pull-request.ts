@@ -122,9 +122,9 @@ export async function finishIntent(
   return { url, number, isNew, warnings };
 }
 
-async function defaultBase({ baseRef, defaultBranch, branch, forge, path }: Target): Promise<string> {
+async function defaultBase({ baseRef, branch, forge, path }: Target): Promise<string> {
   if (baseRef !== null && baseRef !== branch) return baseRef;
-  const found = defaultBranch ?? (await forge.getRepository(path)).defaultBranch;
+  const found = (await forge.getRepository(path)).defaultBranch;
   if (found === null) throw refuse(['base'], '"base" must be given: the repository has no default branch.');
   return found;
 }

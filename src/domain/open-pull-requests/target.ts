@@ -21,7 +21,6 @@ export interface Target {
   readonly branch: string;
   /** The branch or tag that the session started from; null: a commit, a pull request, or not cloned yet. */
   readonly baseRef: string | null;
-  readonly defaultBranch: string | null;
   readonly isReadOnly: boolean;
   readonly forge: Forge;
   readonly pullRequests: PullRequests;
@@ -58,7 +57,7 @@ export async function findTarget(
   if (!forge.pullRequests) throw new DomainError('INVALID_STATE', `The server of ${name} has no pull requests.`);
   return {
     ...{ repositoryId: row.repositoryId, gitConnectionId: usable.connectionId, path: usable.path },
-    ...{ branch: row.branch, baseRef: row.baseRef, defaultBranch: usable.defaultBranch },
+    ...{ branch: row.branch, baseRef: row.baseRef },
     ...{ isReadOnly: usable.isReadOnly, forge, pullRequests: forge.pullRequests },
   };
 }

@@ -85,10 +85,13 @@ export async function findUnknownReferences(
   return references.filter((_reference, index) => !found[index]);
 }
 
-/** Tells if an enterprise has a git connection. Without one, the names of repositories in REST and in automations are only text. */
-export async function hasGitConnections(db: Pick<Store, 'query'>, enterpriseId: string): Promise<boolean> {
+/**
+ * Tells if an enterprise has or had a git connection. If it never had one, the names of repositories in REST and in automations
+ * are only text.
+ */
+export async function hasHadGitConnections(db: Pick<Store, 'query'>, enterpriseId: string): Promise<boolean> {
   const [row] = await db.query<{ exists: boolean }>(
-    'select exists (select 1 from git_connection con where con.enterprise_id = $1 and con.deleted_at is null) as exists',
+    'select exists (select 1 from git_connection con where con.enterprise_id = $1) as exists',
     [enterpriseId],
   );
   return row?.exists ?? false;
@@ -144,6 +147,11 @@ export const needsNoPermission = (organization: string, connection: string): str
      and not exists (select 1 from git_permission own where own.organization_id = ${organization}.id
        and own.git_connection_id = ${connection}.id))`;
 
+// GitHub and Gitea have paths of two parts only. In a longer text without a scheme, a first part with a dot is a host rather than a
+// group, unless a permission names that group.
+const isPossiblePath = `(named.path !~ '/.*/' or (con.provider_type in ('gitlab_token', 'git_https')
+    and (c.id is not null or c.host is not null or p.created_at is not null or named.path !~ '^[^/]*[.]')))`;
+
 // A host-qualified path may begin with the path of the connection's base URL.
 const findSql = `
   select distinct on (c.position) c.position::int as position, r.id as "repositoryId", o.enterprise_id as "enterpriseId",
@@ -167,6 +175,7 @@ const findSql = `
      where p.organization_id = o.id and p.git_connection_id = con.id and ${coversPath('p', 'lower(named.path)')}
      order by p.read_only, p.repo_path is null, p.created_at, p.id limit 1) p on true
   where named.path is not null and (p.created_at is not null or ${needsNoPermission('o', 'con')})
+    and ${isPossiblePath}
   order by c.position, coalesce(p.read_only, false), p.repo_path is null, c.host is null,
     coalesce(p.created_at, con.created_at), con.id`;
 

@@ -79,7 +79,7 @@ export const sessionSchema = z.object({
   isUnlisted: z.boolean().nullish(),
   options: optionChoicesSchema.nullish(),
   repositories: sessionRepositoriesSchema.nullish(),
-  /** Names of repositories, which are only text in an enterprise without a git connection. */
+  /** Names of repositories, which are only text in an enterprise that never had a git connection. */
   repos: z
     .array(text('repos', { min: 1, max: 1_000 }), { error: '"repos" must be a list.' })
     .max(maxRepositories, `"repos" must have at most ${maxRepositories} items.`)

@@ -90,7 +90,9 @@ export async function readTokenReport(client: ApiClient): Promise<Report> {
     expiresAt: expiry ? new Date(`${expiry[1]}T${expiry[2]}Z`) : null,
     warnings: [
       ...(scopes === null
-        ? ['GitHub does not report the permissions of this token. They show when a session uses them.']
+        ? [
+            'GitHub does not report the permissions of this token. Switchyard cannot know them before a session uses them.',
+          ]
         : []),
       ...(scopes?.some((scope) => /^(?:admin:|delete_repo|site_admin)/.test(scope))
         ? ['The token has administrative scopes, which sessions do not need.']

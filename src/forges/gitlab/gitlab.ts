@@ -140,7 +140,7 @@ async function readReport(client: ApiClient): Promise<Omit<ConnectionReport, 'id
   );
   const warnings = [
     ...(scopes === null
-      ? ['GitLab does not report the scopes of this token. They show when a session uses them.']
+      ? ['GitLab does not report the scopes of this token. Switchyard cannot know them before a session uses them.']
       : []),
     ...(scopes?.some((scope) => /^(?:sudo|admin_mode)$/.test(scope))
       ? ['The token has administrative scopes, which sessions do not need.']

@@ -49,7 +49,7 @@ export function readForgeAddress(host: string, allowHttp: boolean): ForgeAddress
   if (url.username !== '' || url.password !== '') throw refuse('The host must not contain a user name or a password.');
   if (url.search !== '' || url.hash !== '') throw refuse('The host must not contain a query or a fragment.');
   if (url.protocol === 'http:' && !allowHttp) {
-    throw refuse('This service connects to forges with https only; its operator can allow http (GIT_ALLOW_HTTP).');
+    throw refuse('This service connects to forges with https only. Set GIT_ALLOW_HTTP=true to allow http.');
   }
   return { host: url.host, baseUrl: `${url.origin}${url.pathname.replace(/\/+$/, '')}` };
 }

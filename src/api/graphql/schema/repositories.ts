@@ -85,7 +85,8 @@ addList(Organization, 'repositories', {
   types: RepositoryList,
   filter: RepositoryFilterInput,
   order: RepositoryOrderInput,
-  description: 'Repositories that were used before and that the organization may use now.',
+  description:
+    'Repositories that sessions have cloned, or that were configured, and that the organization may use now.',
   needs: 'viewRepositories',
   read: ({ id }, { filter, orderBy }, { domain }) =>
     repositoriesOf(domain, id, parseListFilter(filter), orderBy as never),

@@ -31,7 +31,7 @@ export const createSessionRequest = z
       .openapi({ description: 'Secrets of this session only.' }),
     repos: z.array(z.string()).nullish().openapi({
       description:
-        'Repositories to work on: `owner/repo`, `host/owner/repo` or URLs. Ignored without a git connection.',
+        'Repositories to work on: `owner/repo`, `host/owner/repo` or URLs. Ignored until the enterprise has had a git connection.',
       maxItems: 20,
     }),
     structured_output_schema: z

@@ -39,7 +39,7 @@ export const sessionCreateRequest = z
       .openapi({ type: ['integer', 'null'], minimum: 1 }),
     repos: z.array(z.string()).nullish().openapi({
       description:
-        'Repositories to work on: `owner/repo`, `host/owner/repo` or URLs. Ignored without a git connection.',
+        'Repositories to work on: `owner/repo`, `host/owner/repo` or URLs. Ignored until the enterprise has had a git connection.',
       maxItems: 20,
     }),
     structured_output_schema: z

@@ -2,7 +2,7 @@ import { DomainError, refuse } from '../../../common/errors.ts';
 import type { Store } from '../../../store/store.ts';
 import { parseId } from '../../ids.ts';
 import { expandMacros, maxMacros } from '../../library/expand-macros.ts';
-import { findUnknownReferences, hasGitConnections } from '../../repositories/resolve-repositories.ts';
+import { findUnknownReferences, hasHadGitConnections } from '../../repositories/resolve-repositories.ts';
 import { environmentNameOf } from '../../secret-names.ts';
 import { type PromptTokens, readPromptTokens } from './prompt-tokens.ts';
 
@@ -29,8 +29,8 @@ const maxNames = { playbooks: 20, macros: maxMacros, secrets: 100, repos: 100 } 
 
 /**
  * Looks up the references of a prompt. Throws at `path`: UNKNOWN_REFERENCE for all playbooks, macros, secrets and
- * repositories that the organization lacks; INVALID_INPUT for too many. In an enterprise without a git connection,
- * repositories are only names.
+ * repositories that the organization lacks; INVALID_INPUT for too many. In an enterprise that never had a git
+ * connection, repositories are only names.
  */
 export async function resolvePrompt(
   reader: Reader,
@@ -94,7 +94,7 @@ async function findUnknownRepositories(
   { enterpriseId, organizationId }: PromptScope,
   names: readonly string[],
 ): Promise<Missing[]> {
-  if (names.length === 0 || !(await hasGitConnections(reader, enterpriseId))) return [];
+  if (names.length === 0 || !(await hasHadGitConnections(reader, enterpriseId))) return [];
   const missing = await findUnknownReferences(reader, organizationId, names);
   return missing.map((name) => ({ what: 'the repository', name, written: `@${name}` }));
 }

@@ -19,6 +19,7 @@ import { appendRepositoryEntry, createProgressPace, stepEntry } from './reposito
 import {
   mirrorKey,
   readSessionRepositories,
+  recordRepositoryRead,
   recordRepositoryState,
   type SessionRepositoryRow,
 } from './session-repositories.ts';
@@ -41,6 +42,8 @@ export interface PrepareOptions {
   readonly signal: AbortSignal;
 }
 
+type FoundRepository = RunRepository & { readonly usable: UsableRepository };
+
 /** The silence after which a forge counts as unavailable. */
 const forgeSilenceMs = 30_000;
 
@@ -56,7 +59,7 @@ export async function prepareRepositories(
   const { enterpriseId, repositories: rows } = await readSessionRepositories(context, run.sessionId);
   if (rows.length === 0) return null;
   const secrets = new Set<string>();
-  const found: (RunRepository & { readonly usable: UsableRepository })[] = [];
+  const found: FoundRepository[] = [];
   for (const row of rows) found.push(await findOrFail(context, run, row, options));
   const onCredential = ({ username, password }: GitCredential) => {
     secrets.add(password);
@@ -156,7 +159,7 @@ async function findOrFail(
   run: ClaimedRun,
   row: SessionRepositoryRow,
   { organizationId }: PrepareOptions,
-): Promise<RunRepository & { readonly usable: UsableRepository }> {
+): Promise<FoundRepository> {
   const usable = await usableRepository(context, organizationId, row.repositoryId);
   if (usable !== null) return { row, cloneUrl: usable.cloneUrl, usable };
   return fail(context, run, row, 'The organization may not use it any longer.');
@@ -165,7 +168,7 @@ async function findOrFail(
 interface CloneInput extends PrepareOptions {
   readonly enterpriseId: string;
   readonly openRemote: OpenRemote;
-  readonly each: RunRepository;
+  readonly each: FoundRepository;
 }
 
 async function cloneOne(context: Context, run: ClaimedRun, input: CloneInput): Promise<void> {
@@ -201,6 +204,10 @@ async function cloneOne(context: Context, run: ClaimedRun, input: CloneInput): P
     await entries;
     const base = clone === null ? {} : { base: { ref: clone.baseRef, commit: clone.baseCommit } };
     if (clone === null && !isNew) return;
+    await recordRepositoryRead(context, row.repositoryId, {
+      connectionId: each.usable.connectionId,
+      defaultBranch: clone?.defaultBranch ?? null,
+    });
     await recordRepositoryState(context, key, { state: 'READY', ...base });
     await appendRepositoryEntry(context, run, stepEntry(row, 'READY'));
   } catch (error) {

@@ -64,6 +64,20 @@ export function mirrorKeyOfRow(enterpriseId: string, { host, path, address }: Se
   return mirrorKey(enterpriseId, host, cloneUrlOf(address, path));
 }
 
+/** Records that a repository was fetched from its forge, through the connection of this unprefixed id. */
+export async function recordRepositoryRead(
+  context: Context,
+  repositoryId: string,
+  { connectionId, defaultBranch }: { readonly connectionId: string; readonly defaultBranch: string | null },
+): Promise<void> {
+  await context.store.execute(
+    `update repository
+        set read_at = $2, updated_at = $2, git_connection_id = $3, default_branch = coalesce($4, default_branch)
+      where id = $1 returning id`,
+    [repositoryId, context.now(), connectionId, defaultBranch],
+  );
+}
+
 /** The new state of a session's repository. */
 export interface RepositoryState {
   readonly state: SessionRepositoryRow['state'];

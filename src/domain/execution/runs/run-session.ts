@@ -24,7 +24,7 @@ import { type PreparedRepositories, prepareRepositories } from '../repositories/
 import { createOutputRecorder } from '../tool-output/output-recorder.ts';
 import { type ClaimedRun, releaseLease } from './claims.ts';
 import { type Commands, createCommands } from './commands.ts';
-import { failureOf, quotaOver } from './failures.ts';
+import { type Failure, failureOf, quotaOver } from './failures.ts';
 import { gitVariables, identityVariables } from './git-identity.ts';
 import { type LaunchPlan, planLaunch } from './launch.ts';
 import { LeasedRun } from './leased-run.ts';
@@ -342,7 +342,7 @@ class SessionRun {
     const stderr =
       error instanceof AgentCrash ? this.#mask(error.stderrTail, true).slice(-maxStderrCharacters).trim() : null;
     if (failure.code === 'internal') context.log.error({ sessionId, err: error }, 'A session could not be run.');
-    else context.log.warn({ sessionId, reason: message, stderr }, 'An agent ended unexpectedly.');
+    else context.log.warn({ sessionId, reason: message, stderr }, logLineOf(failure, agent !== null));
     await agent?.stop();
     const delays = failure.isRetryable ? (this.#parts?.profile.retryDelaysMs ?? defaultRetryDelaysMs) : [];
     await recordCrash(context, run, { ...failure, message, stderr }, delays).catch((failed: unknown) => {
@@ -364,6 +364,11 @@ class SessionRun {
       if (!(error instanceof FencedError)) context.log.error({ err: error, sessionId }, 'A wait could not be written.');
     }
   }
+}
+
+function logLineOf({ code }: Failure, hasStarted: boolean): string {
+  if (code === 'repository_unavailable') return 'A repository of a session cannot be used, so its agent did not start.';
+  return hasStarted ? 'An agent ended unexpectedly.' : 'An agent could not be started.';
 }
 
 function withRepositories(plan: LaunchPlan, { repositories, secretValues }: PreparedRepositories): LaunchPlan {

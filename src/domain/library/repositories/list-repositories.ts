@@ -7,7 +7,7 @@ import { listFilterConditions } from '../../list-filter.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
 import { sortedPage } from '../../sorted-pages.ts';
 import { maxSearchLength } from '../../text-search.ts';
-import { connectionFor, type RepositoryRecord, repositoryColumns } from './repositories.ts';
+import { connectionFor, isClonedOrConfigured, type RepositoryRecord, repositoryColumns } from './repositories.ts';
 
 /** Maximum number of paths in a condition of {@link listRepositories}. */
 const maxPaths = 200;
@@ -30,7 +30,7 @@ export interface ConnectedRepository extends RepositoryRecord {
 export type RepositoryListRequest = PageRequest & { readonly organizationId: string } & z.input<typeof requestSchema>;
 
 /**
- * Lists the repositories that were used and that an organization may use now, newest first. Throws ORGANIZATION_NOT_USABLE,
+ * Lists the repositories that were cloned or configured and that an organization may use now, newest first. Throws ORGANIZATION_NOT_USABLE,
  * NOT_FOUND, FORBIDDEN, INVALID_INPUT, and the errors of `pageWindow`.
  */
 export async function listRepositories(
@@ -45,6 +45,7 @@ export async function listRepositories(
   const keys = (list: readonly string[]) => `${bind(list.map((path) => path.toLowerCase()))}::text[]`;
   const page = sortedPage({ name: 'organizationRepositories', row: 'r' }, request, limits, bind);
   const where = [
+    isClonedOrConfigured,
     ...(filter.onlyRepoPaths ? [`r.path_key = any(${keys(filter.onlyRepoPaths)})`] : []),
     ...(filter.excludeRepoPaths ? [`r.path_key <> all(${keys(filter.excludeRepoPaths)})`] : []),
     ...listFilterConditions('r', { search: filter.filterName }, ['path'], bind),

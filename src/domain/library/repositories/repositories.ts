@@ -84,7 +84,14 @@ const sortKeys = { path: textKey('Repository', 'path') };
 export type RepositoryOrder = ListOrder<'createdAt' | keyof typeof sortKeys>;
 
 /**
- * Returns the repositories that were used or configured and that an organization, by its unprefixed id, may use now, as a
+ * SQL condition: the repository aliased `r` was cloned or configured. A row exists for each name that was accepted, also for one
+ * that the forge does not have.
+ */
+export const isClonedOrConfigured =
+  "(r.read_at is not null or r.branch_template is not null or r.settings <> '{}'::jsonb)";
+
+/**
+ * Returns the repositories that were cloned or configured and that an organization, by its unprefixed id, may use now, as a
  * nested list. Throws ORGANIZATION_NOT_USABLE, FORBIDDEN, INVALID_INPUT.
  */
 export function repositoriesOf(
@@ -106,6 +113,7 @@ export function repositoriesOf(
     owners: organizationOwners(enterpriseId),
     where: (bind) => [
       `r.enterprise_id = ${bind(enterpriseId)}`,
+      isClonedOrConfigured,
       isUsableBy('o'),
       ...listFilterConditions('r', filter, ['path'], bind),
     ],

@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { OrganizationRecord } from '../../identity/organizations/use-organization.ts';
 import {
   findUnknownReferences,
-  hasGitConnections,
+  hasHadGitConnections,
   resolveRepositories,
   type UsableRepository,
 } from '../../repositories/resolve-repositories.ts';
@@ -20,7 +20,7 @@ export interface ChosenRepository {
 export interface RepositorySources {
   /** Null: none were named; empty: the session gets none. */
   readonly named: readonly SessionRepositoryInput[] | null;
-  /** Like `named`, but only text in an enterprise without a git connection; null or empty: none were named. */
+  /** Like `named`, but only text in an enterprise that never had a git connection; null or empty: none were named. */
   readonly names: readonly string[] | null;
   /** Text whose `@owner/name` tokens count; null: none do. */
   readonly prompt: string | null;
@@ -41,7 +41,7 @@ export async function chooseRepositories(
   { named, names, prompt, parentId }: RepositorySources,
 ): Promise<ChosenRepository[]> {
   if (named !== null) return resolve(context, tx, organizationId, named);
-  if (names?.length && (await hasGitConnections(tx, enterpriseId))) {
+  if (names?.length && (await hasHadGitConnections(tx, enterpriseId))) {
     const wanted = [...new Set(names)].map((repository) => ({ repository }));
     return resolve(context, tx, organizationId, wanted, 'repos');
   }

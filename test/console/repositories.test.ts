@@ -46,7 +46,7 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     await page.getByLabel('Prompt').click();
     await page.getByRole('button', { name: 'Remove acme/typed' }).click();
     expect(await chosen.count()).toBe(3);
-    await chosen.first().getByText('More').click();
+    await chosen.first().getByText('Branches', { exact: true }).click();
     await chosen.first().getByLabel('Start git.test/acme/site from').fill('--upload-pack=x');
     await chosen.first().getByLabel('Branch in git.test/acme/site').fill('words');
     expect(await seriousFindings(page)).toEqual([]);

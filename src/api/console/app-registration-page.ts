@@ -10,9 +10,13 @@ const path = '/console/github-app';
 const style = `:root { color-scheme: light dark; }
 body { margin: 12vh auto; max-width: 34rem; padding: 0 1.25rem; font: 1rem/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.35rem; }
-button { font: inherit; font-weight: 600; padding: 0.5rem 1rem; border: 0; border-radius: 6px; background: #1a56c4; color: #fff; cursor: pointer; }
+button { font: inherit; font-weight: 600; padding: 0.5rem 1rem; border: 0; border-radius: 6px; background: light-dark(#4f46e5, #8b8cf8); color: light-dark(#fff, #11122b); cursor: pointer; }
+a { color: light-dark(#4338ca, #a5a6ff); }
+svg { display: block; width: 2.5rem; height: 2.5rem; }
 button:focus-visible { outline: 3px solid currentColor; outline-offset: 2px; }
 `;
+// As web/src/styles/icon.svg.
+const logo = `<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="#4f46e5"/><path d="M7 11h6c4 0 6 10 10 10h2M7 21h6c1.6 0 2.9-1.6 4-3.5M19.5 13c.9-1.2 2-2 3.5-2h2" fill="none" stroke="#fff" stroke-width="2.6" stroke-linecap="round"/></svg>`;
 const styleHash = createHash('sha256').update(style).digest('base64');
 
 /**
@@ -64,6 +68,7 @@ function page(status: number, formAction: string, content: string | null): Reply
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Create a GitHub App</title>
 <style>${style}</style></head>
 <body><main>
+${logo}
 ${content}
 </main></body></html>
 `;

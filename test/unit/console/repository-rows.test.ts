@@ -49,6 +49,10 @@ it('says what a push did', () => {
   expect(title({ subjects: [] })).toBe('Pushed to words of git.test/acme/site');
   expect(title({ newCommit: null })).toBe('Deleted words of git.test/acme/site');
   expect(title({ pushOutcome: 'REFUSED' })).toBe('Push to words of git.test/acme/site refused');
+  expect(title({ branch: 'refs/tags/v1', pushOutcome: 'REFUSED' })).toBe(
+    'Push of tag v1 to git.test/acme/site refused',
+  );
+  expect(title({ branch: 'refs/tags/v1' })).toBe('Pushed tag v1 to git.test/acme/site');
   expect(title({ pushOutcome: 'UNKNOWN' })).toBe('Push to words of git.test/acme/site with unknown outcome');
 });
 

@@ -4,23 +4,23 @@ import { treeRows } from '../../../web/src/changes/tree-rows.ts';
 const files = (...paths: string[]) => paths.map((path, index) => ({ key: String(index), path }));
 const brief = (rows: ReturnType<typeof treeRows>) => rows.map(({ level, name }) => `${'  '.repeat(level - 1)}${name}`);
 
-it('puts folders first, and joins folders with a single folder', () => {
+it('keeps the order of the files, and joins folders with a single folder', () => {
   const rows = treeRows(
     files('README.md', 'src/main/java/App.java', 'src/main/java/Util.java', 'manual/a.md', 'manual/b/c.md'),
     new Set(),
   );
   expect(brief(rows)).toEqual([
-    'manual',
-    '  b',
-    '    c.md',
-    '  a.md',
+    'README.md',
     'src/main/java',
     '  App.java',
     '  Util.java',
-    'README.md',
+    'manual',
+    '  a.md',
+    '  b',
+    '    c.md',
   ]);
-  expect(rows[0]).toMatchObject({ type: 'folder', isOpen: true, count: 2, position: 1, setSize: 3, parent: null });
-  expect(rows[2]).toMatchObject({ type: 'file', key: '4', parent: 'folder:manual/b/' });
+  expect(rows[4]).toMatchObject({ type: 'folder', isOpen: true, count: 2, position: 3, setSize: 3, parent: null });
+  expect(rows[7]).toMatchObject({ type: 'file', key: '4', parent: 'folder:manual/b/' });
 });
 
 it('leaves out the content of closed folders', () => {

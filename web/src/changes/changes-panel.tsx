@@ -198,7 +198,7 @@ function Summary({ changes, read }: { readonly changes: RepositoryChanges } & Pi
         <b>{visible(repositoryName(repository))}</b>
         <span>
           <Commit label="Base" hash={base} none="empty repository" /> →{' '}
-          <Commit label="Head" hash={head} none="no commit" />
+          {head != null && head === base ? 'uncommitted changes' : <Commit label="Head" hash={head} none="no commit" />}
         </span>
         <span>
           {fileCount.toLocaleString('en')} {fileCount === 1 ? 'file' : 'files'}

@@ -17,6 +17,7 @@ export function Downloads({ changes, read }: DownloadsProps) {
   const patch = nameOf(patchUrl);
   const bundle = nameOf(bundleUrl);
   if (patch === null && bundle === null) return null;
+  const isCommitted = changes.head !== changes.base;
   const branch = quoted(repository.branch);
   // Signed URLs expire after an hour, so a click downloads from a new one.
   const download = async (event: MouseEvent, of: 'patchUrl' | 'bundleUrl') => {
@@ -41,6 +42,7 @@ export function Downloads({ changes, read }: DownloadsProps) {
             onDownload={(event) => void download(event, 'patchUrl')}
           />
         )}
+        {bundle === null && !isCommitted && <p>There is no bundle: nothing is committed.</p>}
         {bundle !== null && (
           <Way
             label="Bundle"

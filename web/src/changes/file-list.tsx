@@ -46,6 +46,15 @@ export function FileList({ store, snapshot, view, box, target }: FileListProps) 
     virtual.scrollToIndex(index, { align: 'start' });
     if (target.hasFocus) setFocused(target.key);
   }, [target]);
+  const shownView = useRef(view);
+  // The first file in view stays there when the heights of the cards change.
+  useLayoutEffect(() => {
+    if (shownView.current === view) return;
+    shownView.current = view;
+    const offset = virtual.scrollOffset ?? 0;
+    const first = virtual.getVirtualItems().find(({ end }) => end > offset);
+    if (first && first.start < offset) virtual.scrollToIndex(first.index, { align: 'start' });
+  }, [view, virtual]);
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? -1;
   useEffect(() => {

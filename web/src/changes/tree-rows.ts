@@ -22,17 +22,23 @@ export type TreeRow =
   | (RowBase & { readonly type: 'folder'; readonly isOpen: boolean; readonly count: number })
   | (RowBase & { readonly type: 'file' });
 
+interface File {
+  readonly key: string;
+  readonly name: string;
+}
+
 interface Folder {
   readonly folders: Map<string, Folder>;
-  readonly files: { readonly key: string; readonly name: string }[];
+  /** In the order of the files. */
+  readonly children: (File | { readonly key: null; readonly name: string; readonly folder: Folder })[];
 }
 
 /** Names beyond this depth are shown as one: an agent can make paths with thousands of folders. */
 const maxDepth = 40;
 
 /**
- * Returns the visible rows of the tree of these files: folders first, and a folder with a single folder in one row with
- * it. `closed`: the keys of folders that are closed.
+ * Returns the visible rows of the tree of these files, in the order of the files, and a folder with a single folder in one
+ * row with it. `closed`: the keys of folders that are closed.
  */
 export function treeRows(files: readonly TreeFile[], closed: ReadonlySet<string>): readonly TreeRow[] {
   const root = newFolder();
@@ -41,21 +47,22 @@ export function treeRows(files: readonly TreeFile[], closed: ReadonlySet<string>
     const folders = names.slice(0, Math.min(names.length - 1, maxDepth));
     let folder = root;
     for (const name of folders) {
-      const next = folder.folders.get(name) ?? newFolder();
+      const next: Folder = folder.folders.get(name) ?? newFolder();
+      if (!folder.folders.has(name)) folder.children.push({ key: null, name, folder: next });
       folder.folders.set(name, next);
       folder = next;
     }
-    folder.files.push({ key, name: names.slice(folders.length).join('/') });
+    folder.children.push({ key, name: names.slice(folders.length).join('/') });
   }
   const rows: TreeRow[] = [];
   addRows(rows, root, { level: 1, parent: null, path: '' }, closed);
   return rows;
 }
 
-const newFolder = (): Folder => ({ folders: new Map(), files: [] });
+const newFolder = (): Folder => ({ folders: new Map(), children: [] });
 
-const sizeOf = ({ folders, files }: Folder): number =>
-  [...folders.values()].reduce((sum, each) => sum + sizeOf(each), files.length);
+const sizeOf = ({ children }: Folder): number =>
+  children.reduce((sum, each) => sum + (each.key === null ? sizeOf(each.folder) : 1), 0);
 
 interface Position {
   readonly level: number;
@@ -64,28 +71,25 @@ interface Position {
   readonly path: string;
 }
 
-function addRows(rows: TreeRow[], { folders, files }: Folder, at: Position, closed: ReadonlySet<string>): void {
+function addRows(rows: TreeRow[], { children }: Folder, at: Position, closed: ReadonlySet<string>): void {
   const { level, parent, path } = at;
-  const setSize = folders.size + files.length;
-  let position = 0;
-  for (const [first, start] of [...folders].sort(([a], [b]) => compare(a, b))) {
-    const [name, folder] = joined(first, start);
+  const setSize = children.length;
+  for (const [index, child] of children.entries()) {
+    const position = index + 1;
+    if (child.key !== null) {
+      rows.push({ type: 'file', ...child, level, position, setSize, parent });
+      continue;
+    }
+    const [name, folder] = joined(child.name, child.folder);
     const key = `folder:${path}${name}/`;
     const isOpen = !closed.has(key);
-    position += 1;
     rows.push({ type: 'folder', key, name, level, position, setSize, parent, isOpen, count: sizeOf(folder) });
     if (isOpen) addRows(rows, folder, { level: level + 1, parent: key, path: `${path}${name}/` }, closed);
   }
-  for (const { key, name } of [...files].sort((a, b) => compare(a.name, b.name))) {
-    position += 1;
-    rows.push({ type: 'file', key, name, level, position, setSize, parent });
-  }
 }
 
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
 function joined(name: string, folder: Folder): [string, Folder] {
-  const [only, ...others] = folder.folders;
-  if (!only || others.length > 0 || folder.files.length > 0) return [name, folder];
-  return joined(`${name}/${only[0]}`, only[1]);
+  const [only, ...others] = folder.children;
+  if (only?.key !== null || others.length > 0) return [name, folder];
+  return joined(`${name}/${only.name}`, only.folder);
 }

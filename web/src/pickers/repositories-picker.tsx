@@ -40,6 +40,7 @@ export function RepositoriesPicker(props: RepositoriesPickerProps) {
         takesOther
         keepsTyped
         placeholder="Add owner/name"
+        emptyText="Type owner/name. Repositories appear here after their first session."
         hint={value.length >= maxRepositories ? `At most ${maxRepositories} repositories.` : hint}
         isDisabled={isDisabled || value.length >= maxRepositories}
         error={general}
@@ -73,7 +74,7 @@ export function RepositoriesPicker(props: RepositoriesPickerProps) {
                 )}
                 {hasBranches && (
                   <details open={isOpen || undefined}>
-                    <summary>More{summaryOf(ref, branch)}</summary>
+                    <summary>Branches{summaryOf(ref, branch)}</summary>
                     <div className="fields">
                       <TextField
                         label={`Start ${repository} from`}

@@ -1,6 +1,7 @@
 import { useState } from 'react';
-import { graphql } from 'react-relay';
+import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
 import type { openPullRequestMutation } from '../__generated__/openPullRequestMutation.graphql.ts';
+import type { openPullRequestPushesQuery } from '../__generated__/openPullRequestPushesQuery.graphql.ts';
 import { FormDialog, type FormFields, type FormProblem } from '../manage/kit/kit.ts';
 import { useMutation } from '../relay/use-mutation.ts';
 import { Button } from '../ui/button.tsx';
@@ -15,6 +16,40 @@ interface OpenPullRequestProps {
   readonly title: string;
   /** The repositories to which the session may push. */
   readonly repositories: readonly { readonly host: string; readonly path: string; readonly branch: string }[];
+}
+
+const pushesQuery = graphql`
+  query openPullRequestPushesQuery($sessionId: ID!) {
+    session(id: $sessionId) {
+      events(kinds: [PUSH], last: 100) {
+        nodes {
+          ... on PushEvent {
+            repository
+            branch
+            newCommit
+            pushOutcome
+          }
+        }
+        pageInfo {
+          hasPreviousPage
+        }
+      }
+    }
+  }
+`;
+
+/** Returns the branches that exist after the pushes of a session, each after its repository; null: unknown. */
+function pushedBranches(answer: openPullRequestPushesQuery['response'] | undefined): ReadonlySet<string> | null {
+  const events = answer?.session?.events;
+  if (!events || events.pageInfo.hasPreviousPage) return null;
+  const found = new Set<string>();
+  for (const { repository, branch, newCommit, pushOutcome } of events.nodes) {
+    // A push with an unknown outcome may have succeeded.
+    if (pushOutcome === 'REFUSED') continue;
+    if (newCommit == null) found.delete(`${repository} ${branch}`);
+    else found.add(`${repository} ${branch}`);
+  }
+  return found;
 }
 
 const fieldNames = ['repository', 'title', 'body', 'base', 'labels', 'reviewers'];
@@ -62,21 +97,26 @@ export function OpenPullRequest({ sessionId, title, repositories }: OpenPullRequ
     if (warnings.length > 0) toasts.fail(warnings.map(visible).join(' '));
     setOpen(false);
   };
+  const environment = useRelayEnvironment();
+  const [pushed, setPushed] = useState<ReadonlySet<string> | null>(null);
+  const [chosen, setChosen] = useState(0);
   const start = () => {
     setErrors(null);
+    setPushed(null);
+    setChosen(0);
     setOpen(true);
+    // A hint, which is left out if it cannot be read.
+    fetchQuery<openPullRequestPushesQuery>(environment, pushesQuery, { sessionId })
+      .toPromise()
+      .then((answer) => setPushed(pushedBranches(answer)))
+      .catch(() => undefined);
   };
   const [first] = repositories;
+  const named = repositories[chosen] ?? first;
+  const isUnpushed = named !== undefined && pushed?.has(`${named.host}/${named.path} ${named.branch}`) === false;
   if (first === undefined) return null;
-  const field = (name: string, label: string, hint?: string, placeholder?: string) => (
-    <TextField
-      label={label}
-      name={name}
-      spellCheck={false}
-      hint={hint}
-      placeholder={placeholder}
-      error={errorOf(errors, name)}
-    />
+  const field = (name: string, label: string, hint: string) => (
+    <TextField label={label} name={name} spellCheck={false} hint={hint} error={errorOf(errors, name)} />
   );
   return (
     <>
@@ -112,7 +152,12 @@ export function OpenPullRequest({ sessionId, title, repositories }: OpenPullRequ
               </p>
             </>
           ) : (
-            <Select label="Repository" name="repository" error={errorOf(errors, 'repository')}>
+            <Select
+              label="Repository"
+              name="repository"
+              onChange={({ target }) => setChosen(target.selectedIndex)}
+              error={errorOf(errors, 'repository')}
+            >
               {repositories.map(({ host, path, branch }) => (
                 <option key={`${host}/${path}`} value={`${host}/${path}`}>
                   {visible(`${repositoryName({ host, path })}, ${branch}`)}
@@ -120,17 +165,22 @@ export function OpenPullRequest({ sessionId, title, repositories }: OpenPullRequ
               ))}
             </Select>
           )}
+          {isUnpushed && (
+            <p className="problem" role="status">
+              The agent has not pushed the branch. Ask the agent to commit and push.
+            </p>
+          )}
           <TextArea
             label="Text"
             name="body"
             rows={6}
-            hint="Markdown. If you leave it empty, the template of the repository."
+            hint="Markdown. If you leave it empty, the template of the repository is used."
             error={errorOf(errors, 'body')}
           />
           <div className="fields">
-            {field('base', 'Base', undefined, 'Branch that the session started from')}
-            {field('labels', 'Labels', undefined, 'Separate with commas')}
-            {field('reviewers', 'Reviewers', undefined, 'Separate with commas')}
+            {field('base', 'Base', 'If you leave it empty, it is the branch that the session started from.')}
+            {field('labels', 'Labels', 'Separate labels with commas.')}
+            {field('reviewers', 'Reviewers', 'Separate user names with commas.')}
           </div>
           <label className="check">
             <input type="checkbox" name="isDraft" /> Draft

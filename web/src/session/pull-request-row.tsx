@@ -6,6 +6,12 @@ import type { EntryOf } from './entry.ts';
 import { PullRequestBadge } from './pull-request-badge.tsx';
 import { pullRequestName } from './pull-request-name.ts';
 
+const verbs: Readonly<Record<string, string>> = {
+  OPEN: 'Opened pull request',
+  MERGED: 'Merged pull request',
+  CLOSED: 'Closed pull request',
+};
+
 /** A pull request that the session opened, or whose state changed, as a link. */
 export function PullRequestRow({ entry }: { readonly entry: EntryOf<'PullRequestEvent'> }) {
   const { url, state } = entry.pullRequest;
@@ -14,7 +20,7 @@ export function PullRequestRow({ entry }: { readonly entry: EntryOf<'PullRequest
       <p>
         <Icon name="pull" size={14} />
         <span>
-          Pull request{' '}
+          {verbs[state] ?? 'Pull request'}{' '}
           <a href={safeAddress(url)} target="_blank" rel="noopener noreferrer">
             {pullRequestName(url)}
           </a>

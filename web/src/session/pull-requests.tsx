@@ -57,7 +57,9 @@ export function PullRequests({ session }: { readonly session: pullRequests_sessi
     `,
     session,
   );
-  const pushable = repositories.filter(({ state, isReadOnly }) => state === 'READY' && !isReadOnly);
+  const pushable = repositories.filter(
+    (each) => each.state === 'READY' && !each.isReadOnly && !pullRequests.some((open) => isOpenOf(open, each)),
+  );
   const mayOpen = viewerCanManage.isAllowed && pushable.length > 0;
   if (pullRequests.length === 0 && !mayOpen) return null;
   return (
@@ -73,6 +75,16 @@ export function PullRequests({ session }: { readonly session: pullRequests_sessi
       {mayOpen && <OpenPullRequest sessionId={sessionId} title={plainTitle(title)} repositories={pushable} />}
     </section>
   );
+}
+
+/** Returns true for an open pull request of the branch of a session's repository. */
+function isOpenOf(
+  { url, state, headBranch }: PullRequest,
+  { host, path, branch }: pullRequests_session$data['repositories'][number],
+): boolean {
+  if (state !== 'OPEN' || headBranch !== branch || !URL.canParse(url)) return false;
+  const address = new URL(url);
+  return address.host === host && address.pathname.toLowerCase().startsWith(`/${path.toLowerCase()}/`);
 }
 
 function Card({ pullRequest }: { readonly pullRequest: PullRequest }) {

@@ -15,9 +15,12 @@ export function repeatsFailure(row: Row | undefined, { failure }: EntryOf<'Error
 
 /** Says what happened in a push, in one line. */
 export function pushTitle({ branch, repository, newCommit, pushOutcome, subjects }: EntryOf<'PushEvent'>): string {
-  if (pushOutcome === 'UNKNOWN') return `Push to ${branch} of ${repository} with unknown outcome`;
-  if (pushOutcome !== 'ACCEPTED') return `Push to ${branch} of ${repository} refused`;
-  if (newCommit == null) return `Deleted ${branch} of ${repository}`;
+  const tag = /^refs\/tags\/(.+)$/s.exec(branch)?.[1];
+  const [name, push] = tag === undefined ? [branch, `Push to ${branch} of`] : [`tag ${tag}`, `Push of tag ${tag} to`];
+  if (pushOutcome === 'UNKNOWN') return `${push} ${repository} with unknown outcome`;
+  if (pushOutcome !== 'ACCEPTED') return `${push} ${repository} refused`;
+  if (newCommit == null) return `Deleted ${name} of ${repository}`;
+  if (tag !== undefined) return `Pushed tag ${tag} to ${repository}`;
   const count = subjects.length;
   const commits = count === 0 ? '' : ` ${count} ${count === 1 ? 'commit' : 'commits'}`;
   return `Pushed${commits} to ${branch} of ${repository}`;

@@ -25,7 +25,7 @@ export function Retry({ sessionId, status, entries, hasQueued }: RetryProps) {
       </Button>
       <span>
         {isBeforeTurn(entries, status, hasQueued)
-          ? 'Sends what is not answered again.'
+          ? 'Sends the unanswered messages again.'
           : `Sends the messages of the last turn again${hasQueued ? ', and those that wait' : ''}.`}
       </span>
     </p>

@@ -117,7 +117,7 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
         {choice('origin', 'Origin', optionsOf('Any origin', origins))}
         {picker('playbook', 'Playbook', 'Any playbook', playbooks)}
         {picker('repository', 'Repository', 'Any repository', repositories, [], true)}
-        {choice('pr', 'Pull request', optionsOf('With or without PR', pullRequestStates))}
+        {choice('pr', 'Pull request', optionsOf('Any pull request', pullRequestStates))}
         {allowedTags && allowedTags.length > 0 ? (
           // Sessions may still have tags that are no longer allowed.
           picker('tag', 'Tag', 'Any tag', tags, [], true)

@@ -264,16 +264,11 @@ function Fields({ organizationId, errors, uploads, repositories, onRepositories 
         }
       />
       <div className="fields">
-        <TextField
-          label="Title"
-          name="title"
-          placeholder="Generated from the prompt"
-          error={errorOf(errors, 'title')}
-        />
+        <TextField label="Title" name="title" placeholder="From the prompt" error={errorOf(errors, 'title')} />
         <TextField
           label="Tags"
           name="tags"
-          placeholder="Separate tags with commas"
+          placeholder="tag, tag"
           hint={allowed.length > 0 && `Allowed tags: ${visible(allowed.join(', '))}`}
           error={errorOf(errors, 'tags')}
         />

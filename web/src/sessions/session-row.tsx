@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import type { sessionRow_session$key } from '../__generated__/sessionRow_session.graphql.ts';
 import { sessionAddress } from '../session/address.ts';
 import { plainTitle } from '../session/plain-title.ts';
+import { repositoryName } from '../session/repository-text.ts';
 import { nameOf } from '../ui/actor.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icons.tsx';
@@ -22,9 +23,8 @@ interface SessionRowProps {
 
 /** A session in the list. */
 export const SessionRow = memo(function SessionRow({ session, sessionId, isSelected, onSelect }: SessionRowProps) {
-  const { title, tags, acusConsumed, createdBy, createdAt, updatedAt, pullRequests, isArchived, ...status } =
-    useFragment(
-      graphql`
+  const { title, tags, acusConsumed, createdBy, createdAt, updatedAt, pullRequests, isArchived, ...rest } = useFragment(
+    graphql`
       fragment sessionRow_session on Session {
         title
         status
@@ -39,14 +39,20 @@ export const SessionRow = memo(function SessionRow({ session, sessionId, isSelec
         pullRequests {
           state
         }
+        repositories {
+          host
+          path
+        }
         createdBy {
           displayName
         }
       }
     `,
-      session,
-    );
+    session,
+  );
   const shownTitle = plainTitle(title);
+  const { repositories, ...status } = rest;
+  const [repository] = repositories ?? [];
   const limitEnd = quotaEnd(status);
   const isShift = useRef(false);
   return (
@@ -69,6 +75,12 @@ export const SessionRow = memo(function SessionRow({ session, sessionId, isSelec
           <span>
             started <Time at={createdAt} />
           </span>
+          {repository && (
+            <span className="repository-of-row">
+              <Icon name="book" size={12} /> {visible(repositoryName(repository))}
+              {repositories && repositories.length > 1 && ` and ${repositories.length - 1} more`}
+            </span>
+          )}
           {acusConsumed >= 0.005 && <span>{writeNumber(acusConsumed)} ACU</span>}
           {pullRequestChips(pullRequests).map(({ text, tone }) => (
             <span className={`pull-request ${tone}`} key={text}>

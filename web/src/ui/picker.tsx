@@ -23,6 +23,8 @@ interface PickerProps extends FieldProps {
   readonly isDisabled?: boolean;
   /** The text of the field without a selection. */
   readonly placeholder?: string;
+  /** Shown instead of "No results." if the source has no choices at all. */
+  readonly emptyText?: string;
   /** True if typed text that is no choice may be selected. */
   readonly takesOther?: boolean;
   /** True if typed text is selected when the field loses the focus, instead of being dropped. */
@@ -195,7 +197,9 @@ export function Picker(props: PickerProps) {
           </div>
           {problem !== null && <p className="problem">{problem}</p>}
           {problem === null && isLoading && <p className="hint">Loading</p>}
-          {problem === null && !isLoading && !hasMore && shown.length === 0 && <p className="hint">No results.</p>}
+          {problem === null && !isLoading && !hasMore && shown.length === 0 && (
+            <p className="hint">{(all.length === 0 && props.emptyText) || 'No results.'}</p>
+          )}
         </div>
       )}
     </FieldFrame>

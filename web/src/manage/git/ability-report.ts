@@ -19,9 +19,11 @@ const labels: Readonly<Record<Exclude<GitAbility, '%future added value'>, string
   WEBHOOKS: 'Receive webhooks',
 };
 
-/** The name of an ability for display. */
-export const abilityLabel = (ability: GitAbility): string =>
-  ability === '%future added value' ? 'Other permission' : labels[ability];
+/** The name of an ability for display. GitHub has two permissions to read checks: one of them for commit statuses. */
+export function abilityLabel({ ability, permission }: Pick<ReportedAbility, 'ability' | 'permission'>): string {
+  if (ability === '%future added value') return 'Other permission';
+  return ability === 'CHECKS' && /status/i.test(permission) ? 'Read commit statuses' : labels[ability];
+}
 
 /** The state of an ability, as text and colour. */
 export interface AbilityState {

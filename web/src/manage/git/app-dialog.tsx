@@ -4,6 +4,9 @@ import type { appDialogMutation } from '../../__generated__/appDialogMutation.gr
 import { useSecretMutation } from '../../relay/use-secret-mutation.ts';
 import { errorOf, Select, TextField } from '../../ui/field.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
+import { isLoopback } from './loopback.ts';
+
+const noWebhook = 'The App has a webhook only if GitHub can reach this service: set BASE_URL to its public address.';
 
 const fieldNames = ['githubOrganization', 'host', 'name'];
 
@@ -47,8 +50,8 @@ export function AppDialog({ onClose }: { readonly onClose: () => void }) {
       onSubmit={(fields) => void submit(fields)}
     >
       <p className="git-help">
-        GitHub creates an App with the permissions and the webhook that sessions need, and leads you back here. You then
-        choose the repositories that it may use.
+        GitHub creates an App with the permissions that sessions need, and leads you back here. You then choose the
+        repositories that it may use. {isLoopback(location.hostname) ? noWebhook : 'The App also has a webhook.'}
       </p>
       <Select label="Owner" name="owner" value={owner} onChange={({ target }) => setOwner(target.value)}>
         <option value="organization">An organization at GitHub</option>
@@ -62,7 +65,7 @@ export function AppDialog({ onClose }: { readonly onClose: () => void }) {
           autoComplete="off"
           spellCheck={false}
           placeholder="acme"
-          hint="Its name in the address of its page. You must be an owner of it, or manage its Apps."
+          hint="The name as in github.com/NAME. You must be an owner of it, or manage its Apps."
           error={errorOf(errors, 'githubOrganization')}
         />
       )}
@@ -82,7 +85,7 @@ export function AppDialog({ onClose }: { readonly onClose: () => void }) {
         name="name"
         autoComplete="off"
         placeholder="Name in lists and messages"
-        hint="If you leave it empty, the owner and the host."
+        hint="If you leave it empty, the name is made of the owner and the host."
         error={errorOf(errors, 'name')}
       />
     </FormDialog>

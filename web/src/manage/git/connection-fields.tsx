@@ -107,7 +107,7 @@ export function ConnectionFields({ edited, errors }: ConnectionFieldsProps) {
           spellCheck={false}
           required
           placeholder="git.example.com"
-          hint={forgeKinds[kind].defaultHost === '' ? 'A host name, or a base URL with a port or a path.' : undefined}
+          hint={hostHint(kind, host)}
           value={host}
           onChange={({ target }) => setHost(target.value)}
           error={errorOf(errors, 'host')}
@@ -126,7 +126,7 @@ export function ConnectionFields({ edited, errors }: ConnectionFieldsProps) {
         name="name"
         autoComplete="off"
         placeholder={host.trim() || 'Name in lists and messages'}
-        hint="If you leave it empty, the host."
+        hint="If you leave it empty, the name is the host."
         defaultValue={edited?.name ?? ''}
         error={errorOf(errors, 'name')}
       />
@@ -169,6 +169,11 @@ export function ConnectionFields({ edited, errors }: ConnectionFieldsProps) {
       )}
     </>
   );
+}
+
+function hostHint(kind: ForgeKind, host: string): string | undefined {
+  if (/^\s*http:\/\//i.test(host)) return 'With http, the credential is sent unencrypted. Use https outside of tests.';
+  return forgeKinds[kind].defaultHost === '' ? 'A host name, or a base URL with a port or a path.' : undefined;
 }
 
 /** Reads what a test and a change of a connection have in common. A credential that is empty is left out. */

@@ -34,9 +34,9 @@ export function ConnectionReport({ report }: { readonly report: NonNullable<Conn
         {byUrgency(abilities).map((each) => {
           const { label, tone } = abilityState(each);
           return (
-            <li key={each.ability}>
+            <li key={`${each.ability} ${each.permission}`}>
               <span>
-                {abilityLabel(each.ability)}
+                {abilityLabel(each)}
                 <code>{visible(each.permission)}</code>
               </span>
               <Badge tone={tone}>{label}</Badge>

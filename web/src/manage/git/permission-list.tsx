@@ -9,6 +9,7 @@ import type { permissionListDeleteMutation } from '../../__generated__/permissio
 import type { permissionListPaginationQuery } from '../../__generated__/permissionListPaginationQuery.graphql.ts';
 import type { permissionListQuery } from '../../__generated__/permissionListQuery.graphql.ts';
 import type { permissionListUpdateMutation } from '../../__generated__/permissionListUpdateMutation.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -30,19 +31,29 @@ interface PermissionListProps {
 
 /** The permissions of an organization to use repositories. */
 export function PermissionList({ organizationId, connections }: PermissionListProps) {
-  const { organization } = useLazyLoadQuery<permissionListQuery>(
+  const { may, hasSeveral } = useSigned();
+  const { organization, enterprise } = useLazyLoadQuery<permissionListQuery>(
     graphql`
-      query permissionListQuery($id: ID!) {
+      query permissionListQuery($id: ID!, $seesAll: Boolean!) {
+        enterprise @include(if: $seesAll) {
+          organizations(first: 2) {
+            nodes {
+              id
+            }
+          }
+        }
         organization(id: $id) {
           ...permissionList_organization
         }
       }
     `,
-    { id: organizationId },
+    { id: organizationId, seesAll: may('READ_ACCOUNT_META') },
     { fetchPolicy: 'store-and-network' },
   );
   if (!organization) return <Empty title="Organization not found" text="It may have been deleted." />;
-  return <Permissions organization={organization} {...{ organizationId, connections }} />;
+  const count = enterprise?.organizations?.nodes.length;
+  const isOnly = hasSeveral ? false : count == null ? null : count === 1;
+  return <Permissions organization={organization} {...{ organizationId, connections, isOnly }} />;
 }
 
 /** Reads a permission: lists and mutations have the same members. */
@@ -64,8 +75,20 @@ const readPermission = (reference: permissionList_permission$key): Permission =>
     reference,
   );
 
-function Permissions(props: PermissionListProps & { readonly organization: permissionList_organization$key }) {
-  const { organizationId, connections } = props;
+interface PermissionsProps extends PermissionListProps {
+  readonly organization: permissionList_organization$key;
+  /** True if the enterprise has no other organization; null: unknown. */
+  readonly isOnly: boolean | null;
+}
+
+function noPermissions(isOnly: boolean | null): string {
+  if (isOnly === true) return 'The only organization of the enterprise may use all repositories of the connections.';
+  if (isOnly === false) return 'The organization may use no repository yet.';
+  return 'If this is the only organization of the enterprise, it may use all repositories of the connections. Otherwise it may use none yet.';
+}
+
+function Permissions(props: PermissionsProps) {
+  const { organizationId, connections, isOnly } = props;
   const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
     permissionListPaginationQuery,
     permissionList_organization$key
@@ -170,10 +193,7 @@ function Permissions(props: PermissionListProps & { readonly organization: permi
     <>
       {permissions.length > 0 && <div>{add}</div>}
       {permissions.length === 0 && !hasNext ? (
-        <Empty
-          title="No permissions"
-          text="If this is the only organization of the enterprise, it may use all repositories of the connections. Otherwise it may use none yet."
-        >
+        <Empty title="No permissions" text={noPermissions(isOnly)}>
           {add}
         </Empty>
       ) : (

@@ -9,6 +9,7 @@ import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
 import { CopyLine, FormErrors, type FormProblem, ShownOnce } from '../kit/kit.ts';
 import { forgeKinds, isForgeKind } from './forge-kinds.ts';
+import { isLoopback } from './loopback.ts';
 
 interface WebhooksDialogProps {
   readonly connection: webhooksDialog_connection$key;
@@ -70,6 +71,7 @@ export function WebhooksDialog({ connection, onChanged, onClose }: WebhooksDialo
     );
   }
   const failure = found.lastWebhookFailure;
+  const isOnLoopback = webhookUrl != null && URL.canParse(webhookUrl) && isLoopback(new URL(webhookUrl).hostname);
   return (
     <Dialog
       title={`Webhooks of ${name}`}
@@ -87,10 +89,11 @@ export function WebhooksDialog({ connection, onChanged, onClose }: WebhooksDialo
     >
       <div className="form">
         <p className="git-help">
-          By webhooks, the forge tells at once that a pull request has changed. Without them, the service reads open
+          With webhooks, the forge reports at once that a pull request has changed. Without them, the service reads open
           pull requests about once a minute.
         </p>
         {webhookUrl != null && <CopyLine label="Address" value={webhookUrl} />}
+        {isOnLoopback && <p className="git-warning">The forge must be able to reach this address. Set BASE_URL.</p>}
         {isForgeKind(providerType) && <p className="git-help">{forgeKinds[providerType].webhookHelp}</p>}
         <dl className="facts">
           <dt>Secret</dt>

@@ -18,8 +18,8 @@ import { postTo } from '../support/incoming-webhooks.ts';
 import { runMutation } from '../support/people.ts';
 import { createSession } from '../support/sessions.ts';
 
-/** How long to wait: on a busy machine the second that is usual says nothing. */
-const patient = { timeout: 20_000 };
+/** Maximum time to wait: on a busy machine the second that is usual says nothing. */
+const longWait = { timeout: 20_000 };
 
 let github: TestGithub;
 let wire: ForgeServer;
@@ -62,7 +62,7 @@ async function makeFollowed(repository = 'acme/site') {
   const url = `${github.url}/${repository}/pull/${number}`;
   const path = `/repos/${repository}/pulls/${number}`;
   await reportPullRequest(test, sessionId, url);
-  await vi.waitUntil(async () => (await followed(number, repository))?.readAt, patient);
+  await vi.waitUntil(async () => (await followed(number, repository))?.readAt, longWait);
   held();
   return { sessionId, number, url, path };
 }
@@ -84,7 +84,7 @@ async function followed(number: number, path = 'acme/site'): Promise<Followed | 
 }
 const merged = (url: string) => ({ graphql: ['MERGED'], v3: ['merged'], v1: [url] });
 const shows = (sessionId: string, state: unknown) =>
-  vi.waitFor(async () => expect(await statesOf(test, sessionId)).toEqual(state), patient);
+  vi.waitFor(async () => expect(await statesOf(test, sessionId)).toEqual(state), longWait);
 const reads = (path: string) => github.requests.filter(({ url }) => url.pathname === `/api/v3${path}`).length;
 const entries = (sessionId: string) =>
   test.app.services.store.query<{ data: { state: string } }>(
@@ -103,14 +103,17 @@ it('shows a merge after one event, whose deliveries arrive twice and in any orde
   await github.person('POST', `/repos/acme/site/issues/${number}/comments`, { body: 'A comment' });
   await github.person('PATCH', path, { title: 'Another title' });
   await github.person('PUT', `${path}/merge`, {});
-  await vi.waitUntil(() => wire.requests.some(({ body }) => body.includes('"merged":true')), patient);
+  await vi.waitUntil(() => wire.requests.some(({ body }) => body.includes('"merged":true')), longWait);
   const events = held().reverse();
   expect(events.length).toBeGreaterThan(1);
   const answers = await Promise.all([...events, ...events].map(passOn));
   expect(answers.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(events.length);
   await shows(sessionId, merged(url));
   expect((await entries(sessionId)).map(({ data }) => data.state)).toEqual(['open', 'merged']);
-  await vi.waitFor(async () => expect(await followed(number)).toMatchObject({ dueAt: null, failureCount: 0 }), patient);
+  await vi.waitFor(
+    async () => expect(await followed(number)).toMatchObject({ dueAt: null, failureCount: 0 }),
+    longWait,
+  );
 });
 
 it('shows a merge at the next poll without webhooks, and polls no more then', async () => {
@@ -120,7 +123,7 @@ it('shows a merge at the next poll without webhooks, and polls no more then', as
   expect((await statesOf(test, sessionId)).v3).toEqual(['open']);
   wake(60_000);
   await shows(sessionId, merged(url));
-  await vi.waitFor(async () => expect((await followed(number))?.dueAt).toBeNull(), patient);
+  await vi.waitFor(async () => expect((await followed(number))?.dueAt).toBeNull(), longWait);
   const count = reads(path);
   wake(3_600_000);
   const next = await makeFollowed();
@@ -136,13 +139,13 @@ it('polls a pull request rarely while its webhooks arrive, and often again when 
   };
   expect(await interval()).toBe(55_000);
   await github.person('PATCH', path, { title: 'By webhook' });
-  await vi.waitUntil(() => wire.requests.length > 0, patient);
+  await vi.waitUntil(() => wire.requests.length > 0, longWait);
   for (const request of held()) await passOn(request);
-  await vi.waitFor(async () => expect(await interval()).toBe(600_000), patient);
+  await vi.waitFor(async () => expect(await interval()).toBe(600_000), longWait);
   await github.person('PATCH', path, { title: 'Its webhook is lost' });
   held();
   wake(600_000);
-  await vi.waitFor(async () => expect(await interval()).toBe(55_000), patient);
+  await vi.waitFor(async () => expect(await interval()).toBe(55_000), longWait);
 });
 
 it('reads a pull request in one process at a time', async () => {
@@ -155,13 +158,13 @@ it('reads a pull request in one process at a time', async () => {
   });
   onTestFinished(() => github.intercept(() => null));
   wake(60_000);
-  await vi.waitUntil(() => open.length > 0, patient);
+  await vi.waitUntil(() => open.length > 0, longWait);
   for (const { app } of [test, other]) app.services.notifier.notify('pull-requests');
   // A pull request of another repository is read meanwhile by either process.
   await makeFollowed('acme/tools');
   expect(reads(path)).toBe(before + 1);
   for (const release of open) release();
-  await vi.waitUntil(async () => ((await followed(number))?.readAt?.getTime() ?? 0) > 0, patient);
+  await vi.waitUntil(async () => ((await followed(number))?.readAt?.getTime() ?? 0) > 0, longWait);
 });
 
 it('applies a state to a session that reports the pull request while it is read', async () => {
@@ -177,7 +180,7 @@ it('applies a state to a session that reports the pull request while it is read'
   });
   onTestFinished(() => github.intercept(() => null));
   wake(60_000);
-  await vi.waitUntil(() => open.length > 0, patient);
+  await vi.waitUntil(() => open.length > 0, longWait);
   await reportPullRequest(test, second, url);
   for (const release of open) release();
   await shows(sessionId, merged(url));
@@ -193,7 +196,7 @@ const settle = () =>
   vi.waitUntil(async () => {
     const claims = 'select id from followed_pull_request where claimed_until_at is not null';
     return (await test.app.services.store.query(claims)).length === 0;
-  }, patient);
+  }, longWait);
 const limited = { status: 429, headers: { 'retry-after': '900' }, body: { message: 'Too many requests' } };
 
 it('waits as long as the forge says when it limits requests', async () => {
@@ -203,7 +206,7 @@ it('waits as long as the forge says when it limits requests', async () => {
   github.intercept(({ url: { pathname } }) => (pathname.startsWith('/api/v3/repos/') ? limited : null));
   onTestFinished(() => github.intercept(() => null));
   wake(60_000);
-  await vi.waitUntil(async () => (await pauses()).length > 0, patient);
+  await vi.waitUntil(async () => (await pauses()).length > 0, longWait);
   await settle();
   github.intercept(() => null);
   const count = github.requests.length;
@@ -215,7 +218,7 @@ it('waits as long as the forge says when it limits requests', async () => {
   expect(github.requests.length).toBe(count);
   wake(3_600_000);
   await shows(sessionId, merged(url));
-  await vi.waitFor(async () => expect(await pauses()).toEqual([]), patient);
+  await vi.waitFor(async () => expect(await pauses()).toEqual([]), longWait);
 });
 
 it('still waits after the success of a read that began before the forge limited requests', async () => {
@@ -229,21 +232,21 @@ it('still waits after the success of a read that began before the forge limited 
   });
   onTestFinished(() => github.intercept(() => null));
   wake(60_000);
-  await vi.waitUntil(async () => (await pauses()).length > 0, patient);
+  await vi.waitUntil(async () => (await pauses()).length > 0, longWait);
   github.intercept(() => null);
   for (const release of open) release();
   await settle();
   expect(await pauses()).toHaveLength(1);
   const before = reading.map(reads);
   wake(3_600_000);
-  await vi.waitUntil(() => reading.every((path, index) => reads(path) > (before[index] ?? 0)), patient);
-  await vi.waitFor(async () => expect(await pauses()).toEqual([]), patient);
+  await vi.waitUntil(() => reading.every((path, index) => reads(path) > (before[index] ?? 0)), longWait);
+  await vi.waitFor(async () => expect(await pauses()).toEqual([]), longWait);
 });
 
 it('is not told by events of other repositories, and tells nobody if it was', async () => {
   const { path, number } = await makeFollowed();
   await github.person('PATCH', path, { title: 'Another title' });
-  await vi.waitUntil(() => wire.requests.length > 0, patient);
+  await vi.waitUntil(() => wire.requests.length > 0, longWait);
   const [event] = held();
   const before = reads(path);
   const stranger = await connectForgeAt(test, 'git.example.com');
@@ -259,11 +262,11 @@ it('is not told by events of other repositories, and tells nobody if it was', as
         'select count(*)::int as count from git_delivery where next_attempt_at is not null',
       )
     )[0]?.count === 0;
-  await vi.waitUntil(finished, patient);
+  await vi.waitUntil(finished, longWait);
   expect((await followed(number))?.webhookAt).toBeNull();
   expect(reads(path)).toBe(before);
   if (event) await passOn(event);
-  await vi.waitUntil(async () => (await followed(number))?.webhookAt, patient);
+  await vi.waitUntil(async () => (await followed(number))?.webhookAt, longWait);
 });
 
 it('starts automations when a pull request is merged or closed', async () => {
@@ -289,7 +292,7 @@ it('starts automations when a pull request is merged or closed', async () => {
   ] as const) {
     await vi.waitFor(
       async () => expect(await prompts(automation.automation.automationId)).toEqual([expect.stringContaining(url)]),
-      patient,
+      longWait,
     );
   }
 });
@@ -318,11 +321,11 @@ it('takes the events of one connection for all of its enterprise at the same hos
   };
   expect(await send(`/webhooks/git/git-connection-${theirs}`)).toMatchObject({ status: 202 });
   const pending = () => store.query('select id from git_delivery where next_attempt_at is not null');
-  await vi.waitUntil(async () => (await pending()).length === 0, patient);
+  await vi.waitUntil(async () => (await pending()).length === 0, longWait);
   expect((await followed(number))?.webhookAt).toBeNull();
   expect(reads(path)).toBe(before);
   expect(await send(second.path)).toMatchObject({ status: 202 });
-  await vi.waitUntil(() => reads(path) === before + 1, patient);
+  await vi.waitUntil(() => reads(path) === before + 1, longWait);
 });
 
 it('shows no state to an organization that may no longer use the repository', async () => {
@@ -339,6 +342,6 @@ it('shows no state to an organization that may no longer use the repository', as
   held();
   const before = (await followed(number, 'acme/tools'))?.readAt?.getTime() ?? 0;
   wake(60_000);
-  await vi.waitUntil(async () => ((await followed(number, 'acme/tools'))?.readAt?.getTime() ?? 0) > before, patient);
+  await vi.waitUntil(async () => ((await followed(number, 'acme/tools'))?.readAt?.getTime() ?? 0) > before, longWait);
   expect((await statesOf(test, sessionId)).v3).toEqual(['open']);
 });

@@ -1,6 +1,6 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requirePermission } from '../../../auth/viewer.ts';
-import { refuse } from '../../../common/errors.ts';
+import { DomainError, refuse } from '../../../common/errors.ts';
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import { pageOf } from '../../../domain/pages.ts';
 import { attachmentLink } from '../../../domain/sessions/attachments/links.ts';
@@ -11,6 +11,7 @@ import {
   listChangedFiles,
   listRepositoryChanges,
   type RepositoryChangesRecord,
+  readFileLists,
 } from '../../../domain/sessions/repository-changes/read-changes.ts';
 import { requestChanges } from '../../../domain/sessions/repository-changes/request-changes.ts';
 import { builder } from '../builder.ts';
@@ -54,6 +55,20 @@ const ChangedHunk = builder.objectRef<NonNullable<ChangedFileRecord['hunks']>[nu
     }),
   }),
 });
+
+/** Characters of all hunks that an operation returns: with escapes, JSON has up to six for each. */
+const maxHunks = 64 * 1_048_576;
+const returnedHunks = new WeakMap<object, number>();
+
+/** Returns hunks, and counts them. Throws LIMIT_EXCEEDED beyond {@link maxHunks}: an alias returns the same hunks once more. */
+function countHunks(operation: object, hunks: NonNullable<ChangedFileRecord['hunks']>) {
+  const own = hunks.reduce((sum, { lines }) => lines.reduce((total, line) => total + line.length + 4, sum), 0);
+  const total = (returnedHunks.get(operation) ?? 0) + own;
+  returnedHunks.set(operation, total);
+  if (total <= maxHunks) return [...hunks];
+  const message = 'The operation asks for more than 64 MiB of hunks: ask for fewer files.';
+  throw new DomainError('LIMIT_EXCEEDED', message);
+}
 
 const ChangedFile = builder.objectRef<ChangedFileRecord>('ChangedFile').implement({
   description: 'File of a repository that a session changed.',
@@ -106,8 +121,8 @@ const ChangedFile = builder.objectRef<ChangedFileRecord>('ChangedFile').implemen
       type: [ChangedHunk],
       nullable: true,
       description:
-        'Parts of the file that differ, in order; null if the file is binary or a limit left them out. All hunks of a repository have at most 5 MB.',
-      resolve: ({ hunks }) => (hunks === null ? null : [...hunks]),
+        'Parts of the file that differ, in order; null if the file is binary or a limit left them out. All hunks of a repository have at most 5 MB. An operation returns at most 64 MiB of them.',
+      resolve: ({ hunks }, _args, { loaders }) => (hunks === null ? null : countHunks(loaders, hunks)),
     }),
   }),
 });
@@ -158,10 +173,12 @@ const RepositoryChanges = builder.objectRef<RepositoryChangesRecord>('Repository
         args: {
           filter: t.arg({ type: ChangedFileFilterInput, description: 'Filter for the files. All files if omitted.' }),
         },
-        resolve: async (changes, { filter, ...args }, { domain }) => {
+        resolve: async ({ storageKey, fileCount }, { filter, ...args }, { loaders }) => {
           requireShortLists(filter ?? {});
           const conditions = { search: filter?.search ?? undefined, paths: filter?.paths ?? undefined };
-          const { page, total } = await listChangedFiles(domain, changes, conditions, pageOf(args), pageLimits);
+          // Fields with other arguments share the list.
+          const stored = (storageKey && (await loaders.of(readFileLists).load(storageKey))) || [];
+          const { page, total } = listChangedFiles({ stored, fileCount }, conditions, pageOf(args), pageLimits);
           return toConnection(page, async () => ({ total, isExact: true }));
         },
       },

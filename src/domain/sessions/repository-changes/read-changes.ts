@@ -101,37 +101,50 @@ export interface ChangedFilePage {
 }
 
 /**
- * Returns a page of the files of {@link listRepositoryChanges}, by path. Throws the errors of {@link pageWindow} and
- * {@link checkListFilter}, and SERVICE_UNAVAILABLE if the file storage cannot be read.
+ * Returns the files of {@link listRepositoryChanges} by the keys of their lists in the file storage. Reads one list after another: each
+ * can have several MB. Throws SERVICE_UNAVAILABLE if the file storage cannot be read.
  */
-export async function listChangedFiles(
+export async function readFileLists(
   { files }: Pick<Context, 'files'>,
-  { storageKey, fileCount }: Pick<RepositoryChangesRecord, 'storageKey' | 'fileCount'>,
+  storageKeys: readonly string[],
+): Promise<FileChange[][]> {
+  const lists: FileChange[][] = [];
+  for (const key of storageKeys) {
+    const content = await files.read(key);
+    lists.push(content === null ? [] : readChangedFiles(await text(content)));
+  }
+  return lists;
+}
+
+/**
+ * Returns a page of the files of {@link readFileLists}, by path. `fileCount`: as in the record of the changes. Throws the errors of
+ * {@link pageWindow} and {@link checkListFilter}.
+ */
+export function listChangedFiles(
+  { stored, fileCount }: { readonly stored: readonly FileChange[]; readonly fileCount: number },
   filter: ChangedFileFilter,
   request: PageRequest,
   limits: PageLimits,
-): Promise<ChangedFilePage> {
+): ChangedFilePage {
   const window = pageWindow(request, limits, readNumber);
   checkListFilter(filter, 'paths');
-  const content = storageKey === null ? null : await files.read(storageKey);
-  const stored = content === null ? '' : await text(content);
   const toRows = (each: readonly FileChange[], from: number) =>
     each.map((file, n): ChangedFileRecord => ({ ...file, number: from + n }));
   const cursorOf = ({ number }: ChangedFileRecord) => writeCursor(listName, number);
   if (filter.search !== undefined || filter.paths !== undefined) {
-    const all = toRows(readChangedFiles(stored, 0, Number.POSITIVE_INFINITY), 0).filter(matcherOf(filter));
+    const all = toRows(stored, 0).filter(matcherOf(filter));
     const { after, before, limit, backward } = window;
     const within = all.filter(({ number }) => number > (after ?? -1) && number < (before ?? Number.POSITIVE_INFINITY));
     const rows = backward ? within.reverse() : within;
     return { page: toPage(rows.slice(0, limit + 1), window, cursorOf), total: all.length };
   }
-  const count = stored.split('\n').length - 1;
+  const count = stored.length;
   const from = window.after === null ? 0 : window.after + 1;
   const to = Math.min(count, window.before ?? count);
   const [first, last] = window.backward
     ? [Math.max(from, to - window.limit - 1), to]
     : [from, Math.min(to, from + window.limit + 1)];
-  const rows = first < last ? toRows(readChangedFiles(stored, first, last), first) : [];
+  const rows = first < last ? toRows(stored.slice(first, last), first) : [];
   if (window.backward) rows.reverse();
   return { page: toPage(rows, window, cursorOf), total: fileCount };
 }

@@ -4,6 +4,7 @@ import { dirname, relative, resolve, sep } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { RequestError } from '@agentclientprotocol/sdk';
 import { flood } from './flood.ts';
+import { commit, push } from './git.ts';
 import { printEncodings } from './print-encodings.ts';
 import { showWork } from './show-work.ts';
 import { type DemoTurn, TurnCancelled } from './turn.ts';
@@ -56,6 +57,12 @@ const commands: Record<string, Command> = {
     await tool(turn, `Read ${rest}`, 'read', () => readFile(inWorkspace(turn, rest), 'utf8'));
   },
   prompt: (turn) => say(turn, turn.blocks.join('\n\n')),
+  commit: (turn, rest) => commit({ tool }, turn, rest),
+  push: (turn) => push({ tool }, turn),
+  open: async (turn, rest) => {
+    const title = rest.slice(openPrefix.length);
+    await report(turn, 'open_pull_request', JSON.stringify({ title }));
+  },
   spell: (turn, rest) => printEncodings(turn, rest.trim(), { say, tool }),
   env: (turn, rest) => say(turn, `${rest}=${process.env[rest.trim()] ?? '(not set)'}`),
   noise: async (turn, rest) => {
@@ -111,9 +118,13 @@ function split(line: string): [string, string] {
   return space < 0 ? [line, ''] : [line.slice(0, space), line.slice(space + 1)];
 }
 
+/** The words after `open` in `open pull request TITLE`. */
+const openPrefix = 'pull request ';
+
 function isCommand(line: string): boolean {
   const [name, rest] = split(line);
-  const alone = ['list', 'prompt', 'tools', 'crash', 'hang'];
+  const alone = ['list', 'prompt', 'tools', 'push', 'crash', 'hang'];
+  if (name === 'open') return rest.startsWith(openPrefix) && rest.length > openPrefix.length;
   return Object.hasOwn(commands, name) && (alone.includes(name) ? rest === '' : rest !== '');
 }
 

@@ -75,11 +75,11 @@ export async function cloneRepository(mirrors: Mirrors, request: CloneRequest): 
   return { baseCommit, baseRef, defaultBranch, isContinued, borrowed };
 }
 
-/** Fetches a branch of the forge into the mirror, and returns the subjects of its commits after `from`, newest first. */
-export async function readSubjects(
+/** Fetches a branch of the forge into the mirror, and reads its commits after `from`. */
+export async function readPushedCommits(
   mirrors: Mirrors,
-  { repository, openRemote, from, to, ref, signal }: SubjectsRequest,
-): Promise<string[]> {
+  { repository, openRemote, from, to, ref, signal }: PushedCommitsRequest,
+): Promise<PushedCommits> {
   const mirror = await mirrors.open(repository);
   if (!(await mirror.has(to, signal))) {
     const remote = await openRemote();
@@ -89,14 +89,22 @@ export async function readSubjects(
       await remote.close();
     }
   }
+  const isFromKnown = from !== null && (await mirror.has(from, signal));
+  const isForced =
+    from === null ? false : isFromKnown && branchOf(ref) !== null ? !(await mirror.isAncestor(from, to, signal)) : null;
   // A new branch has the commits that no other branch has.
-  const known =
-    from !== null && (await mirror.has(from, signal))
-      ? [`^${from}`]
-      : ['--not', `--exclude=${branchOf(ref) ?? ref}`, '--branches'];
+  const known = isFromKnown ? [`^${from}`] : ['--not', `--exclude=${branchOf(ref) ?? ref}`, '--branches'];
   const args = ['log', '--format=%s', `--max-count=${maxSubjects}`, to, ...known, '--'];
   const { stdout } = await mirror.git(args, { signal });
-  return stdout.split('\n').filter((line) => line !== '');
+  return { subjects: stdout.split('\n').filter((line) => line !== ''), isForced };
+}
+
+/** The commits of a push. */
+export interface PushedCommits {
+  /** Newest first, at most 50. */
+  readonly subjects: string[];
+  /** True if the branch lost commits; null: its commit before the push is unknown here. */
+  readonly isForced: boolean | null;
 }
 
 /**
@@ -147,7 +155,7 @@ export interface PushedRefRequest {
 }
 
 /** The commits of a push to a branch. */
-export interface SubjectsRequest extends PushedRefRequest {
+export interface PushedCommitsRequest extends PushedRefRequest {
   readonly to: string;
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type CloneRequest, cloneRepository, readPushedRef, readSubjects } from '../../src/git/clone.ts';
+import { type CloneRequest, cloneRepository, readPushedCommits, readPushedRef } from '../../src/git/clone.ts';
 import type { Mirrors } from '../../src/git/mirrors.ts';
 import type { GitProgress } from '../../src/git/progress.ts';
 import { runGit } from '../support/git-agent.ts';
@@ -212,7 +212,7 @@ it('reports progress, in percent', async () => {
   expect(seen).toContainEqual(expect.objectContaining({ phase: 'Receiving objects', percent: 100 }));
 });
 
-it('reads the subjects of a push', async () => {
+it('reads the commits of a push, and tells if it was forced', async () => {
   const { forge, clone, mirrors } = await start();
   await clone('site');
   const to = await addCommit(forge, own, 'Add a page');
@@ -222,9 +222,15 @@ it('reads the subjects of a push', async () => {
     ref: `refs/heads/${own}`,
     signal: new AbortController().signal,
   };
-  expect(await readSubjects(mirrors, { ...push, from: null, to })).toEqual(['Add a page']);
+  expect(await readPushedCommits(mirrors, { ...push, from: null, to })).toEqual({
+    subjects: ['Add a page'],
+    isForced: false,
+  });
   const from = await forge.git('acme/site', 'rev-parse', 'main');
-  expect(await readSubjects(mirrors, { ...push, from, to })).toEqual(['Add a page']);
+  expect(await readPushedCommits(mirrors, { ...push, from, to })).toMatchObject({ isForced: false });
+  expect(await readPushedCommits(mirrors, { ...push, from: to, to: from })).toMatchObject({ isForced: true });
+  const unknown = 'a'.repeat(40);
+  expect(await readPushedCommits(mirrors, { ...push, from: unknown, to })).toMatchObject({ isForced: null });
 });
 
 it('finds a push of which no answer came in a branch that has moved on', async () => {

@@ -327,11 +327,11 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
     // On the screen: the list corrects the position when it learns the heights of rows above.
     const read = log.locator(`[data-seq="${await middleSeq(page)}"]`);
-    const placeOf = async () => (await read.boundingBox())?.y ?? Number.NaN;
-    const place = await placeOf();
+    const topOf = async () => (await read.boundingBox())?.y ?? Number.NaN;
+    const top = await topOf();
     await say(test, id, 'even newer');
     await expect.poll(distance).toBeGreaterThan(1_500);
-    expect(Math.abs((await placeOf()) - place)).toBeLessThan(3);
+    expect(Math.abs((await topOf()) - top)).toBeLessThan(3);
     const seen = new Set<number>();
     await expect
       .poll(

@@ -28,7 +28,7 @@ const readEvents = gql(`query($id: ID!, $kinds: [SessionEventKind!]) {
         ... on NoticeEvent { words: body failure agentOutput tags maxAcuLimit }
         ... on LimitEvent { words: body limit acuLimit acusUsed }
         ... on RepositoryEvent { repository repositoryState percent words: body }
-        ... on PushEvent { repository branch oldCommit newCommit pushOutcome subjects }
+        ... on PushEvent { repository branch oldCommit newCommit pushOutcome isForced subjects }
         ... on PullRequestEvent { pullRequest { url state } }
         ... on StructuredOutputEvent { structuredOutput }
         ... on AttachmentEvent { name attachment { attachmentId } }
@@ -132,6 +132,7 @@ const written: [NewEntry, Record<string, unknown>][] = [
       oldCommit: null,
       newCommit: 'a'.repeat(40),
       pushOutcome: 'ACCEPTED',
+      isForced: null,
       subjects: ['Fix'],
     },
   ],

@@ -1,5 +1,12 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Clone, CloneRequest, PushedRefRequest, RefAfterPush, SubjectsRequest } from '../../git/clone.ts';
+import type {
+  Clone,
+  CloneRequest,
+  PushedCommits,
+  PushedCommitsRequest,
+  PushedRefRequest,
+  RefAfterPush,
+} from '../../git/clone.ts';
 import type { Snapshot, SnapshotRequest } from '../../git/diff/snapshot.ts';
 import type { AgentPaths, SandboxSettings } from './settings.ts';
 import type { Strictness } from './strictness.ts';
@@ -61,10 +68,9 @@ export interface Sandbox {
    */
   cloneRepository?(request: SandboxClone): Promise<Clone | null>;
   /**
-   * Returns the subjects of the commits that were pushed to the forge, newest first, at most 50. Rejects with
-   * RepositoryError. A driver without {@link Sandbox.cloneRepository} omits it.
+   * Reads the commits that were pushed to the forge. Rejects with RepositoryError. A driver without {@link Sandbox.cloneRepository} omits it.
    */
-  readSubjects?(request: SubjectsRequest): Promise<string[]>;
+  readPushedCommits?(request: PushedCommitsRequest): Promise<PushedCommits>;
   /**
    * Asks the forge for a ref after a push of which no answer came. Rejects with RepositoryError. A driver without
    * {@link Sandbox.cloneRepository} omits it.

@@ -45,6 +45,7 @@ it('says what a push did', () => {
   };
   const title = (changes: object) => pushTitle({ ...push, ...changes } as unknown as Parameters<typeof pushTitle>[0]);
   expect(title({})).toBe('Pushed 2 commits to words of git.test/acme/site');
+  expect(title({ isForced: true })).toBe('Force-pushed 2 commits to words of git.test/acme/site');
   expect(title({ subjects: ['A'] })).toBe('Pushed 1 commit to words of git.test/acme/site');
   expect(title({ subjects: [] })).toBe('Pushed to words of git.test/acme/site');
   expect(title({ newCommit: null })).toBe('Deleted words of git.test/acme/site');

@@ -161,6 +161,7 @@ export function readEntry(reference: entry_event$key): Entry {
           newCommit
           pushOutcome
           refusal
+          isForced
           subjects
         }
         ... on PullRequestEvent {

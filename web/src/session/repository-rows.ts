@@ -14,7 +14,14 @@ export function repeatsFailure(row: Row | undefined, { failure }: EntryOf<'Error
 }
 
 /** Says what happened in a push, in one line. */
-export function pushTitle({ branch, repository, newCommit, pushOutcome, subjects }: EntryOf<'PushEvent'>): string {
+export function pushTitle({
+  branch,
+  repository,
+  newCommit,
+  pushOutcome,
+  isForced,
+  subjects,
+}: EntryOf<'PushEvent'>): string {
   const tag = /^refs\/tags\/(.+)$/s.exec(branch)?.[1];
   const [name, push] = tag === undefined ? [branch, `Push to ${branch} of`] : [`tag ${tag}`, `Push of tag ${tag} to`];
   if (pushOutcome === 'UNKNOWN') return `${push} ${repository} with unknown outcome`;
@@ -23,5 +30,5 @@ export function pushTitle({ branch, repository, newCommit, pushOutcome, subjects
   if (tag !== undefined) return `Pushed tag ${tag} to ${repository}`;
   const count = subjects.length;
   const commits = count === 0 ? '' : ` ${count} ${count === 1 ? 'commit' : 'commits'}`;
-  return `Pushed${commits} to ${branch} of ${repository}`;
+  return `${isForced ? 'Force-pushed' : 'Pushed'}${commits} to ${branch} of ${repository}`;
 }

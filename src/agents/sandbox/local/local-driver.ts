@@ -1,6 +1,6 @@
 import { lstat, mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { cloneRepository, readPushedRef, readSubjects } from '../../../git/clone.ts';
+import { cloneRepository, readPushedCommits, readPushedRef } from '../../../git/clone.ts';
 import type { Confine } from '../../../git/diff/scratch.ts';
 import { openSnapshot } from '../../../git/diff/snapshot.ts';
 import { RepositoryError } from '../../../git/repository-error.ts';
@@ -82,7 +82,7 @@ function createLocalSandbox(
       if (clone.borrowed !== null) borrowed.add(clone.borrowed);
       return clone;
     },
-    readSubjects: (request) => readSubjects(machine.mirrors, request),
+    readPushedCommits: (request) => readPushedCommits(machine.mirrors, request),
     readPushedRef: (request) => readPushedRef(machine.mirrors, request),
     async openSnapshot({ repository, ...request }) {
       const { directory, path } = machine.mirrors;

@@ -146,6 +146,12 @@ eventType(
         'Reason for which the service or the forge refused the push, or for which the outcome is unknown; null if the forge accepted it.',
       resolve: (entry) => textOf(dataOf(entry).refusal),
     }),
+    isForced: t.boolean({
+      nullable: true,
+      description:
+        'Whether the push removed commits from the branch (a forced push); null if the service does not know, or if the push was not accepted.',
+      resolve: (entry) => dataOf(entry).isForced === true || (dataOf(entry).isForced === false ? false : null),
+    }),
     subjects: t.stringList({
       description: 'First lines of the messages of the pushed commits, newest first. The list may be shortened.',
       resolve: (entry) => textsOf(dataOf(entry).subjects),

@@ -1,7 +1,7 @@
 import { cleanText } from '../../../agents/git-gateway/refusals.ts';
 import type { GatewayRepository, GitRefusal, PushedRef, PushReport } from '../../../agents/git-gateway/repositories.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
-import type { RefAfterPush } from '../../../git/clone.ts';
+import type { PushedCommits, RefAfterPush } from '../../../git/clone.ts';
 import type { GitRemote } from '../../../git/mirrors.ts';
 import { branchOf } from '../../../git/ref-names.ts';
 import type { Context } from '../../context.ts';
@@ -36,6 +36,8 @@ export interface PushLogOptions {
 /** The time that one question to the forge after a push may take. */
 const askMs = 20_000;
 
+const noCommits: PushedCommits = { subjects: [], isForced: null };
+
 /** Creates the log of a run's pushes. Entries are in the order of the pushes. */
 export function createPushLog(context: Context, run: ClaimedRun, options: PushLogOptions): PushLog {
   let written: Promise<void> = Promise.resolve();
@@ -45,10 +47,11 @@ export function createPushLog(context: Context, run: ClaimedRun, options: PushLo
     openRemote: () => options.openRemote(repository),
     signal: AbortSignal.timeout(askMs),
   });
-  const readSubjects = async ({ repository }: PushReport, { ref, oldId, newId }: PushedRef): Promise<string[]> => {
-    if (newId === null) return [];
+  const readCommits = async ({ repository }: PushReport, pushed: PushedRef): Promise<PushedCommits> => {
+    const { ref, oldId, newId, outcome } = pushed;
+    if (newId === null || outcome !== 'accepted') return noCommits;
     const request = { ...ask(repository), from: oldId, to: newId, ref };
-    return (await options.sandbox.readSubjects?.(request).catch(() => [])) ?? [];
+    return (await options.sandbox.readPushedCommits?.(request).catch(() => noCommits)) ?? noCommits;
   };
   // Null: the forge does not say it now.
   const findOutcome = async (repository: GatewayRepository, pushed: PushedRef): Promise<PushedRef | null> => {
@@ -64,8 +67,7 @@ export function createPushLog(context: Context, run: ClaimedRun, options: PushLo
     const known = acceptFollowed(found.filter((ref) => ref !== null));
     const entries: NewEntry[] = [];
     for (const ref of loggedRefs(known)) {
-      const subjects = ref.outcome === 'accepted' ? await readSubjects(report, ref) : [];
-      entries.push(pushEntry(report, ref, subjects));
+      entries.push(pushEntry(report, ref, await readCommits(report, ref)));
     }
     if (known.length === 0) return;
     await context.store.transact(async (tx) => {

@@ -1,5 +1,6 @@
 import { cleanText } from '../../../agents/git-gateway/refusals.ts';
 import type { PushedRef, PushReport } from '../../../agents/git-gateway/repositories.ts';
+import type { PushedCommits } from '../../../git/clone.ts';
 import type { GitProgress } from '../../../git/progress.ts';
 import { branchOf } from '../../../git/ref-names.ts';
 import type { Context } from '../../context.ts';
@@ -26,13 +27,13 @@ export function stepEntry(
 const outcomes = { accepted: 'ACCEPTED', rejected: 'REFUSED', refused: 'REFUSED', unknown: 'UNKNOWN' } as const;
 
 /** Makes the log entry of a ref of a push. */
-export function pushEntry({ repository }: PushReport, ref: PushedRef, subjects: readonly string[]): NewEntry {
+export function pushEntry({ repository }: PushReport, ref: PushedRef, commits: PushedCommits): NewEntry {
   const branch = branchOf(ref.ref) ?? ref.ref;
   const refusal = ref.outcome === 'accepted' ? null : cleanText(ref.reason ?? 'The forge gave no reason.');
   const outcome = outcomes[ref.outcome];
   return {
     kind: 'PUSH',
-    data: { repository: nameOf(repository), branch, old: ref.oldId, new: ref.newId, subjects, outcome, refusal },
+    data: { repository: nameOf(repository), branch, old: ref.oldId, new: ref.newId, ...commits, outcome, refusal },
   };
 }
 

@@ -212,6 +212,28 @@ it('lets a session push what the settings of the repository allow, from the next
   expect(await refs()).toBe('main\nv1');
 });
 
+it('pushes to the default branch as the branch of a session only if the settings allow it', async () => {
+  const forge = await startGitForge();
+  await forge.addRepository('acme/site');
+  const repositoryId = await connectForge(forge, 'acme/site');
+  const before = await forge.git('acme/site', 'rev-parse', 'main');
+  const id = await createSession(test, {
+    ...{ agent: 'none', organizationId: test.organizationId },
+    prompt: 'git commit -q --allow-empty -m One; git push -q origin HEAD 2>&1 || true',
+    repositories: [{ repository: `${forge.host}/acme/site`, branch: 'main' }],
+  });
+  await waitUntilEnded(test, id);
+  const last = async () => (await readMessages(test, id)).at(-1);
+  expect(await last()).toContain("main is the repository's default branch: an administrator can allow pushes to it.");
+  expect(await forge.git('acme/site', 'rev-parse', 'main')).toBe(before);
+  await runMutation(test, 'updateRepository', 'repository { path }', {
+    ...{ repositoryId: `repository-${repositoryId}`, isPushToOtherBranchesAllowed: true },
+  });
+  await runMutation(test, 'sendMessage', '', { sessionId: id, body: 'git push -q origin HEAD' });
+  await waitUntilEnded(test, id);
+  expect(await forge.git('acme/site', 'log', '-1', '--format=%s', 'main')).toBe('One');
+});
+
 it('clones several repositories below the workspace, and describes them to the agent', async () => {
   const forge = await startGitForge();
   for (const path of ['acme/site', 'acme/api']) await forge.addRepository(path);

@@ -19,6 +19,8 @@ export interface PushRules {
    * visibility, or merges.
    */
   readonly pushOptions: readonly string[];
+  /** A sentence that refusals end with. */
+  readonly note?: string;
 }
 
 /** A ref of a refused push, and the reason as a sentence. */
@@ -41,11 +43,12 @@ export function refusedRefs({ commands, options }: PushHead, rules: PushRules): 
 }
 
 /** Says where the session may push, as a sentence. */
-export function describeRules({ branches, allowOtherBranches, allowTags }: PushRules): string {
+export function describeRules({ branches, allowOtherBranches, allowTags, note }: PushRules): string {
   if (allowOtherBranches) return `This session may push to all branches${allowTags ? ' and tags' : ''}.`;
   const tags = allowTags ? ' It may also push tags.' : '';
-  if (branches.length === 0) return `This session may push to no branch.${tags}`;
-  return `This session may push to ${branches.slice(0, 5).join(', ')} only.${tags}`;
+  const more = note === undefined ? tags : `${tags} ${note}`;
+  if (branches.length === 0) return `This session may push to no branch.${more}`;
+  return `This session may push to ${branches.slice(0, 5).join(', ')} only.${more}`;
 }
 
 /** Tells if a branch is one of the session's own. */

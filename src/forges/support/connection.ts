@@ -43,7 +43,8 @@ export function readForgeAddress(host: string, allowHttp: boolean): ForgeAddress
   const text = host.trim();
   const url = text.length > 500 ? null : parseUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`);
   const refuse = (message: string) => new ForgeError('INVALID_CONNECTION', message);
-  if (!url || !/^https?:$/.test(url.protocol) || url.hostname === '') {
+  // Names end up in policies of pages, where an asterisk has a meaning.
+  if (!url || !/^https?:$/.test(url.protocol) || !/^(?:\[[\da-f:.]+\]|[a-z\d_][\w.-]*)$/.test(url.hostname)) {
     throw refuse('The host must be a host name such as "github.com", or a base URL that begins with https://.');
   }
   if (url.username !== '' || url.password !== '') throw refuse('The host must not contain a user name or a password.');

@@ -11,8 +11,7 @@ import type {
 import { checkedLookup, isAllowedAddress, literalAddress } from '../../../common/addresses.ts';
 import type { Context } from '../../context.ts';
 import { openConnection } from '../../git-connections/open-connection.ts';
-import type { PushSettings } from '../../repositories/push-settings.ts';
-import { usableRepository } from '../../repositories/resolve-repositories.ts';
+import { type UsableRepository, usableRepository } from '../../repositories/resolve-repositories.ts';
 import type { SessionRepositoryRow } from './session-repositories.ts';
 
 /** A session's repository with its address. */
@@ -62,7 +61,7 @@ export function createAccess(
         const row = rowOf(repository);
         if (usable === null || row === undefined) return notPermitted(repository);
         if (usable.isReadOnly || row.isReadOnly) return readOnly(repository);
-        return rulesOf(row.branch, usable.pushSettings);
+        return rulesOf(row.branch, usable);
       } catch (error) {
         context.log.warn({ err: error, repository: nameOf(repository) }, 'The rules for a push could not be read.');
         return unavailable(repository);
@@ -72,9 +71,12 @@ export function createAccess(
 }
 
 // An asterisk in the name of a branch is impossible, so the pattern is the name itself.
-function rulesOf(branch: string, settings: PushSettings): PushRules {
+function rulesOf(branch: string, { defaultBranch, pushSettings: settings }: UsableRepository): PushRules {
+  // The user who starts a session names its branch, but only an administrator allows pushes to the default branch.
+  const isDefault = branch === defaultBranch;
+  const note = `${branch} is the repository's default branch: an administrator can allow pushes to it.`;
   return {
-    branches: [branch],
+    ...(isDefault ? { branches: [], note } : { branches: [branch] }),
     allowOtherBranches: settings.isPushToOtherBranchesAllowed,
     allowTags: settings.isPushOfTagsAllowed,
     allowDeletions: settings.isDeletionAllowed,

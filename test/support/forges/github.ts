@@ -1,4 +1,5 @@
 import { createEmulator } from 'emulate';
+import { githubContract } from './contracts/github.ts';
 import { type ForgeAnswer, type ForgeRequest, type ForgeServer, startForgeServer } from './forge-server.ts';
 import { type CallGithub, type GithubGit, openGithubGit } from './github-git.ts';
 
@@ -162,7 +163,7 @@ export async function startGithub(options: GithubOptions = {}): Promise<TestGith
     }
     return await forward(request, path);
   };
-  const front = await startForgeServer(answerRequest, git?.handle);
+  const front = await startForgeServer(answerRequest, git?.handle, githubContract);
   return {
     ...front,
     privateKey,

@@ -17,6 +17,9 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     await connectForge(test, [team.organizationId]);
     const input = { prompt: 'Look', title: 'In the site', repositories: [{ repository: 'acme/site' }] };
     await runMutation(test, 'createSession', 'session { id }', input, team.token);
+    // As if a worker had cloned it.
+    const { store, now } = test.app.services;
+    await store.prisma.repository.updateMany({ data: { readAt: now() } });
   });
   afterAll(async () => {
     await browser?.close();

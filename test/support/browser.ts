@@ -95,9 +95,10 @@ export async function openPage(): Promise<Page> {
     },
     type: (text) => ask('Input.insertText', { text }),
     async close() {
-      socket.close();
-      browser.kill();
+      // Not by a signal: Debian's program is a script, which would end without the browser.
+      await send('Browser.close', {});
       await exited;
+      socket.close();
       await rm(profile, { recursive: true, force: true, maxRetries: 5 });
     },
   };

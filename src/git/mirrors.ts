@@ -137,9 +137,10 @@ export function openMirrors(
   const background = new Set<Promise<unknown>>();
   const begun = new Map<string, number>();
   const refsVersions = new Map<string, number>();
+  const maintained = new Set<string>();
   const spares = createSpares({ directory: clonesIn(directory), path, env: marks, limits });
   const mirrorIn = (found: string) =>
-    mirrorAt({ directory: found, path, marks, limits, lock: locks.run, refsVersions });
+    mirrorAt({ directory: found, path, marks, limits, lock: locks.run, refsVersions, maintained });
   /** The mirrors that this process has used. */
   const used = new Set<string>();
   const create = async (target: string, { host, path: name }: MirrorKey) => {
@@ -212,9 +213,6 @@ function pathOf(directory: string, { ownerId, host, path }: MirrorKey): string {
   return join(directory, ownerId, `${name}.git`);
 }
 
-/** The mirrors that git is repacking now. */
-const maintained = new Set<string>();
-
 interface MirrorParts {
   readonly directory: string;
   readonly path: string;
@@ -223,9 +221,11 @@ interface MirrorParts {
   readonly lock: Locks['run'];
   /** See {@link Mirror.refsVersion}, by the directories of mirrors. */
   readonly refsVersions: Map<string, number>;
+  /** The directories of the mirrors that git is repacking now. */
+  readonly maintained: Set<string>;
 }
 
-function mirrorAt({ directory, path, marks, limits, lock, refsVersions }: MirrorParts): Mirror {
+function mirrorAt({ directory, path, marks, limits, lock, refsVersions, maintained }: MirrorParts): Mirror {
   const refsVersion = () => refsVersions.get(directory) ?? 0;
   let packBytes = 0;
   const git = async (args: readonly string[], { signal, remote, onProgress, onOutput }: MirrorGitOptions) => {

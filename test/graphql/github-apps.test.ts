@@ -242,7 +242,7 @@ describe('a GitHub that answers otherwise', () => {
   const hostile: readonly [string, () => ForgeAnswer][] = [
     ['a body of another type', () => ({ status: 201, body: [] })],
     ['an id of another type', () => ({ status: 201, body: app({ id: { $gt: 0 } }) })],
-    ['a key that is none', () => ({ status: 201, body: app({ pem: 'c4n4ry' }) })],
+    ['a value that is not a key', () => ({ status: 201, body: app({ pem: 'c4n4ry' }) })],
     ['a key of another algorithm', () => ({ status: 201, body: app({ pem: ecKey }) })],
     ['a key of megabytes', () => ({ status: 201, body: app({ pem: 'x'.repeat(3_000_000) }) })],
     ['a slug that leaves the path', () => ({ status: 201, body: app({ slug: '../../evil' }) })],

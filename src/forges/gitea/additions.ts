@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type ExtendOptions, slugOf } from '../github/additions.ts';
 import { ForgeError, isForgeError } from '../interface/errors.ts';
 import type { Additions, PullRequest } from '../interface/pull-requests.ts';
-import { addNames, separateTeams } from '../support/add-names.ts';
+import { addNames } from '../support/add-names.ts';
+import { type ExtendOptions, requestReviewers } from '../support/request-reviewers.ts';
 import { nameText } from '../support/text.ts';
 
 const labelShape = z.object({ id: z.number().int(), name: nameText(100) });
@@ -12,14 +12,11 @@ const maxLabels = 1_000;
 /** `extend` of PullRequests for Gitea. Labels are those of the repository and of its organization. */
 export async function extendPullRequest(
   { client, path, permission }: ExtendOptions,
-  { number, labels: present, reviewers: requested }: PullRequest,
+  pullRequest: PullRequest,
   { labels = [], reviewers = [] }: Additions,
 ): Promise<string[]> {
   const warnings: string[] = [];
-  const post = async (part: string, body: unknown, action: string, scope: string) => {
-    await client.send({ method: 'POST', path: `/repos/${path}/${part}`, body, action, permission: scope });
-    return null;
-  };
+  const { number, labels: present } = pullRequest;
   const listLabels = async (of: string, scope: string): Promise<readonly Label[]> => {
     const call = { path: `${of}/labels`, action: 'read the labels', permission: scope };
     return (await client.list(labelShape, { ...call, size: 50, sizeName: 'limit', max: maxLabels })).items;
@@ -41,17 +38,13 @@ export async function extendPullRequest(
       known ??= readLabels();
       const all = await known;
       const ids = names.map((name) => idOf(name, all, path));
-      return await post(`issues/${number}/labels`, { labels: ids }, 'set the label', 'write:issue');
+      const part = `/repos/${path}/issues/${number}/labels`;
+      const call = { method: 'POST', path: part, action: 'set the label', permission: 'write:issue' } as const;
+      await client.send({ ...call, body: { labels: ids } });
+      return null;
     },
   });
-  await addNames(warnings, {
-    ...{ what: 'reviewer', names: reviewers, present: requested },
-    async add(names) {
-      const { logins, teams } = separateTeams(names);
-      const body = { reviewers: logins, 'team_reviewers': teams.map((team) => slugOf(team, path)) };
-      return await post(`pulls/${number}/requested_reviewers`, body, 'request the review', permission);
-    },
-  });
+  await requestReviewers(warnings, { client, path, permission }, pullRequest, reviewers);
   return warnings;
 }
 

@@ -1,6 +1,6 @@
 import '../kit/manage.css';
 import './git.css';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useState } from 'react';
 import { graphql } from 'react-relay';
 import { Link } from 'wouter';
 import type { appCallbackPageMutation } from '../../__generated__/appCallbackPageMutation.graphql.ts';
@@ -8,6 +8,7 @@ import { Page } from '../../layout/page.tsx';
 import { useSecretMutation } from '../../relay/use-secret-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { safeAddress } from '../../ui/safe-address.ts';
+import { useOnce } from '../../ui/use-once.ts';
 import { visible } from '../../ui/visible.ts';
 import { takeQuery } from './take-query.ts';
 
@@ -45,12 +46,7 @@ export function AppCallbackPage() {
     if (gitConnection != null && installationUrl != null) setApp({ name: gitConnection.name, installationUrl });
     else setProblem(errors?.map(({ message }) => message).join(' ') ?? 'The App could not be stored.');
   }, [code, state, complete]);
-  const hasStarted = useRef(false);
-  useEffect(() => {
-    if (hasStarted.current) return;
-    hasStarted.current = true;
-    void run();
-  }, [run]);
+  useOnce(run);
   return (
     <Page title="GitHub App">
       <section className="card sheet git-steps">

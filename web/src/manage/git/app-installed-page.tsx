@@ -1,12 +1,13 @@
 import '../kit/manage.css';
 import './git.css';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useState } from 'react';
 import { graphql } from 'react-relay';
 import { Link } from 'wouter';
 import type { appInstalledPageMutation } from '../../__generated__/appInstalledPageMutation.graphql.ts';
 import { Page } from '../../layout/page.tsx';
 import { useSecretMutation } from '../../relay/use-secret-mutation.ts';
 import { Button } from '../../ui/button.tsx';
+import { useOnce } from '../../ui/use-once.ts';
 import { visible } from '../../ui/visible.ts';
 import { takeQuery } from './take-query.ts';
 import { TestResult } from './test-result.tsx';
@@ -46,12 +47,7 @@ export function AppInstalledPage({ id }: { readonly id: string }) {
     setName(connection.name);
     await test({ gitConnectionId: id });
   }, [id, installationId, isRequest, complete, test]);
-  const hasStarted = useRef(false);
-  useEffect(() => {
-    if (hasStarted.current) return;
-    hasStarted.current = true;
-    void run();
-  }, [run]);
+  useOnce(run);
   return (
     <Page title="GitHub App">
       <section className="card sheet git-steps">

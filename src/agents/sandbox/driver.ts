@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import type { RestoreReport, RestoreRequest, Saver, SaverTarget } from '../../checkpoints/driver.ts';
 import type {
   Clone,
   CloneRequest,
@@ -38,6 +39,16 @@ export interface SandboxDriver extends DriverDescription {
    * runtime directory. No process runs yet. Rejects with a sentence if the machine refuses.
    */
   open(request: SandboxRequest): Promise<Sandbox>;
+  /**
+   * Replaces the workspace and home of a session by a saved state, completely or not at all. No sandbox of the session may be
+   * open. Rejects with CheckpointError. A driver that cannot save workspaces omits it.
+   */
+  restoreWorkspace?(request: WorkspaceRestore): Promise<RestoreReport>;
+}
+
+/** The state with which the workspace and home of a session are replaced. */
+export interface WorkspaceRestore extends Pick<RestoreRequest, 'content' | 'key' | 'segments' | 'signal'> {
+  readonly sessionId: string;
 }
 
 /** The session for which a sandbox is opened. */
@@ -81,6 +92,11 @@ export interface Sandbox {
    * snapshot. Rejects with RepositoryError. A driver without {@link Sandbox.cloneRepository} omits it.
    */
   openSnapshot?(request: SandboxSnapshot): Promise<Snapshot>;
+  /**
+   * Begins to save the workspace and home; processes may run meanwhile. The caller closes the saver before the sandbox. A
+   * driver that cannot save workspaces omits it.
+   */
+  openSaver?(options: Pick<SaverTarget, 'key' | 'from' | 'limits'>): Promise<Saver>;
   /**
    * Makes a service of ours reachable from inside, and returns an address that is valid there. Services for HTTP must
    * be reached before the process that uses them starts. Rejects if the service cannot listen.

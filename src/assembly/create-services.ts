@@ -17,7 +17,8 @@ import { createForges } from '../forges/forges.ts';
 import { createBroadcaster } from '../realtime/create-broadcaster.ts';
 import { createNotifier } from '../realtime/create-notifier.ts';
 import { createKeyring, loadSecretKey } from '../store/cipher.ts';
-import { openFiles } from '../store/files.ts';
+import { openFileStorage, openFiles } from '../store/files.ts';
+import { createSegmentFiles } from '../store/segment-files.ts';
 import type { Store } from '../store/store.ts';
 import { notifierLog } from './outage-logs.ts';
 
@@ -49,9 +50,11 @@ export async function createServices(
   const execute: Store['execute'] = (sql, values) => store.execute(sql, values);
   const notifier = createNotifier({ databaseUrl, execute, log: notifierLog(log) });
   const broadcaster = createBroadcaster({ databaseUrl, execute, keyOf: keyring.messageKey, log: notifierLog(log) });
-  const files = await openFiles({ spoolDir: join(config.dataDir, 'uploads'), directory, s3 });
+  const storage = await openFileStorage({ directory, s3 });
+  const files = await openFiles(storage, join(config.dataDir, 'uploads'));
+  const segments = createSegmentFiles(storage);
   const limits = { maxAttachmentBytes, maxToolOutputBytes };
-  const base = { store, notifier, broadcaster, keyring, log, files, ...limits, now: () => new Date() };
+  const base = { store, notifier, broadcaster, keyring, log, files, segments, ...limits, now: () => new Date() };
   // Reads `services.now` on each call: tests move the clock.
   const clocked = { ...base, now: () => services.now() };
   const keyUses = createKeyUses(base);

@@ -9,6 +9,7 @@ import type { Broadcaster } from '../realtime/broadcaster.ts';
 import type { Notifier } from '../realtime/notifier.ts';
 import type { Keyring } from '../store/cipher.ts';
 import type { Files } from '../store/files.ts';
+import type { SegmentFiles } from '../store/segment-files.ts';
 import type { Store } from '../store/store.ts';
 import type { LegacyUsage } from './legacy-usage.ts';
 import type { Limits } from './limits/limits.ts';
@@ -50,6 +51,8 @@ export interface Services {
   readonly keyring: Keyring;
   /** Storage for content that is too large for the database. */
   readonly files: Files;
+  /** The content of checkpoints. */
+  readonly segments: SegmentFiles;
   readonly maxAttachmentBytes: number;
   /** The maximum size of all files of tools in one session; 0: they are not stored. */
   readonly maxToolOutputBytes: number;

@@ -43,10 +43,8 @@ export interface Files {
   read(key: string, range?: ByteRange): Promise<Readable | null>;
 }
 
-/** The storage of files: a bucket, or else a directory. */
-export interface FilesOptions {
-  /** For this process alone: files that are being received. */
-  readonly spoolDir: string;
+/** A bucket, or else a directory. */
+export interface FileStorageOptions {
   readonly directory: string;
   readonly s3: S3Options | null;
 }
@@ -64,11 +62,15 @@ const headBytes = 4_100;
 /** Maximum number of unsettled files in one result. */
 const maxUnsettled = 500;
 
-/** Opens the storage of files, and creates its directories. Sends no request to S3 before the first file. */
-export async function openFiles({ spoolDir, directory, s3 }: FilesOptions): Promise<Files> {
-  await mkdir(spoolDir, { recursive: true, mode: 0o700 });
+/** Opens a bucket, or a directory, which it creates. Sends no request to S3. */
+export async function openFileStorage({ directory, s3 }: FileStorageOptions): Promise<FileStorage> {
   // The client of S3 is large, so it is loaded only if it is used.
-  const { disk, read } = s3 ? (await import('./s3.ts')).openBucket(s3) : await openDirectory(directory);
+  return s3 ? (await import('./s3.ts')).openBucket(s3) : openDirectory(directory);
+}
+
+/** Creates the files of a storage. `spoolDir` is for this process alone: files that are being received. */
+export async function openFiles({ disk, read }: FileStorage, spoolDir: string): Promise<Files> {
+  await mkdir(spoolDir, { recursive: true, mode: 0o700 });
   const guard = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
       throw toStoreError('files', error);

@@ -12,8 +12,8 @@ import {
 } from '../repositories/session-repositories.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import type { FindSpans } from '../runs/secret-spans.ts';
-import { maxPatchBytes, readCheckpoint, writeCheckpoint } from './checkpoint.ts';
 import { maskFile, maskPatch } from './mask-lines.ts';
+import { maxPatchBytes, readBaseline, writeBaseline } from './turn-baseline.ts';
 
 /** Compares the repositories of a run's session with their base, and stores what differs. */
 export interface ChangesRecorder {
@@ -94,7 +94,7 @@ interface OneRepository extends ChangesRecorderOptions {
 async function recordOne(context: Context, run: ClaimedRun, input: OneRepository): Promise<void> {
   const { sandbox, row, enterpriseId, signal, findSpans, turn, isEnd } = input;
   const { position, baseCommit: base } = row;
-  const since = await readCheckpoint(sandbox.files, position, base);
+  const since = await readBaseline(sandbox.files, position, base);
   const snapshot = await sandbox.openSnapshot?.({
     repository: mirrorKeyOfRow(enterpriseId, row),
     directory: row.directory === '.' ? null : row.directory,
@@ -117,7 +117,7 @@ async function recordOne(context: Context, run: ClaimedRun, input: OneRepository
     const own =
       ofTurn === null ? [] : [{ turn, changes: ofTurn, ...filesOf(ofTurn, turnPatch, findSpans), bundle: null }];
     await storeChanges(context, run, target, [{ ...whole, bundle }, ...own]);
-    if (isEnd) await writeCheckpoint(sandbox.files, { position, base }, { changes, patch });
+    if (isEnd) await writeBaseline(sandbox.files, { position, base }, { changes, patch });
   } finally {
     await snapshot.close();
   }

@@ -1,3 +1,4 @@
+import { sealedCheckpointKeys } from '../../checkpoints/checkpoint-key.ts';
 import type { Services } from '../../context.ts';
 import { secretAssociatedData } from './secrets.ts';
 
@@ -25,6 +26,7 @@ export async function resealSecrets(services: ResealServices, isStopped: () => b
   await reseal(services, incomingWebhookSecrets, isStopped);
   await reseal(services, sealedOfEnterprise('provider_key'), isStopped);
   await reseal(services, sealedOfEnterprise('git_connection'), isStopped);
+  await reseal(services, sealedCheckpointKeys, isStopped);
 }
 
 const deleteOfOrganizations = `

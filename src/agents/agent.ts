@@ -1,7 +1,7 @@
 import type { AskCredential, ProviderCredential } from './credential.ts';
 import type { AgentOffer } from './options/agent-option.ts';
 import type { ProviderFailure, ProviderSettings } from './provider.ts';
-import type { Sandbox } from './sandbox/driver.ts';
+import type { Sandbox, SandboxDriver } from './sandbox/driver.ts';
 import type { AgentPaths, SandboxSettings } from './sandbox/settings.ts';
 import type { Workspaces } from './sandbox/workspaces.ts';
 
@@ -343,6 +343,8 @@ export interface SandboxOpening {
 export interface Agents {
   /** The workspaces of sessions on all machines where these agents run. */
   readonly workspaces: readonly Workspaces[];
+  /** The driver that runs agents of a profile. Throws {@link AgentCrash} if it does not work on this machine. */
+  driverOf(profile: SandboxOpening['profile']): Pick<SandboxDriver, 'workspaces' | 'restoreWorkspace'>;
   /** Opens the sandbox for one run of a session, with the driver of the profile. Rejects with {@link AgentCrash}. */
   openSandbox(opening: SandboxOpening): Promise<Sandbox>;
   /** Spawns and initializes an agent. Rejects with {@link AgentCrash}; no process is left then. */

@@ -161,12 +161,18 @@ export interface PushedCommitsRequest extends PushedRefRequest {
 
 const maxSubjects = 50;
 
-interface FetchedState extends Omit<Clone, 'borrowed'> {
+/** The state of a repository in its mirror. */
+export interface FetchedState extends Omit<Clone, 'borrowed'> {
   /** The commit to check out; null: there is none. */
   readonly head: string | null;
 }
 
-async function fetchState(mirror: Mirror, remote: GitRemote, request: CloneRequest): Promise<FetchedState> {
+/** Fetches the requested state of a repository, and its branch, into the mirror. Rejects with RepositoryError. */
+export async function fetchState(
+  mirror: Mirror,
+  remote: GitRemote,
+  request: Pick<CloneRequest, 'ref' | 'pullRequest' | 'branch' | 'signal' | 'onProgress'>,
+): Promise<FetchedState> {
   const { ref, pullRequest, branch, signal, onProgress } = request;
   const options: MirrorGitOptions = { signal, ...(onProgress && { onProgress }) };
   const candidates = candidatesOf(request);
@@ -252,7 +258,8 @@ async function fetchCommit(
   return commitOf(mirror, text, options);
 }
 
-const allRefs = ['--prune', '+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
+/** The refspecs of all branches and tags. */
+export const allRefs = ['--prune', '+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'];
 
 async function fetchRest(mirror: Mirror, openRemote: CloneRequest['openRemote'], signal: AbortSignal): Promise<void> {
   const remote = await openRemote();

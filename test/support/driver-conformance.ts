@@ -329,6 +329,7 @@ export function testDriver(name: string, { settings, open }: TestedDriver): void
       ]);
       expect(await evaluate(again, `fs.readdirSync('.')`)).not.toContain('record.json');
       expect(await collect(workspaces.ids())).toContain(sessionId);
+      expect([await workspaces.has(sessionId), await workspaces.has('0'.repeat(32))]).toEqual([true, false]);
       expect(await workspaces.sizeOf(sessionId)).toBeGreaterThan(4_096);
       expect(await workspaces.isUntouchedSince(sessionId, new Date(Date.now() + 60_000))).toBe(true);
       expect(await workspaces.isUntouchedSince(sessionId, new Date(0))).toBe(false);

@@ -212,6 +212,7 @@ function remoteWorkspaces(wire: Wire, port: number): OrderedWorkspaces {
     async *ids() {
       yield* await wire.call<string[]>({ op: 'ids' });
     },
+    has: (sessionId) => wire.call({ op: 'has', sessionId }),
     files: (sessionId) => remoteFiles(wire, sessionId),
     sizeOf: (sessionId) => wire.call({ op: 'sizeOf', sessionId }),
     isUntouchedSince: (sessionId, time) => wire.call({ op: 'isUntouchedSince', sessionId, beforeMs: time.getTime() }),

@@ -97,6 +97,8 @@ async function call(request: RemoteRequest, socket: Socket): Promise<unknown> {
       return files().writeRecord(name, text);
     case 'ids':
       return collect(workspaces.ids());
+    case 'has':
+      return workspaces.has(request.sessionId ?? '');
     case 'sizeOf':
       return workspaces.sizeOf(request.sessionId ?? '');
     case 'isUntouchedSince':

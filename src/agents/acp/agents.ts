@@ -31,15 +31,24 @@ export function createAgents(options: AgentsOptions): Agents {
   const { drivers } = options;
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
   const failedMethods: FailedMethods = new Set();
+  // Other errors are problems of the service, and not for users.
+  const explain = (profileId: string, error: unknown) =>
+    (error as NodeJS.ErrnoException).code === 'ENOSANDBOX' ? cannotStart(profileId, error) : error;
   return {
     workspaces: drivers.workspaces,
+    driverOf({ id, sandbox }) {
+      try {
+        return drivers.driverFor(sandbox);
+      } catch (error) {
+        throw explain(id, error);
+      }
+    },
     async openSandbox({ profile, sessionId, isNew }) {
       const settings = profile.sandbox;
       try {
         return await drivers.driverFor(settings).open({ sessionId, settings, isNew });
       } catch (error) {
-        // Other errors are problems of the service, and not for users.
-        throw (error as NodeJS.ErrnoException).code === 'ENOSANDBOX' ? cannotStart(profile.id, error) : error;
+        throw explain(profile.id, error);
       }
     },
     launch: (launch) => launchAgent(launch, timeouts, failedMethods),

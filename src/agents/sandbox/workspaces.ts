@@ -9,6 +9,8 @@ export interface Workspaces {
   readonly location: string;
   /** The ids of the sessions that have a workspace, one by one: there may be very many. */
   ids(): AsyncIterable<string>;
+  /** Returns true if a session has a workspace here. */
+  has(sessionId: string): Promise<boolean>;
   /** The files of a session, whether or not its agent runs. Nothing is created. */
   files(sessionId: string): WorkspaceFiles;
   /** The space that a session takes, in bytes, without files that cannot be read. */

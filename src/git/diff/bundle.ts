@@ -39,8 +39,11 @@ export async function bundleCommits(scratch: Scratch, request: BundleRequest): P
 
 const maxObjects = 200_000;
 
-// Git follows links and the alternates of alternates.
-async function checkObjects(clone: string, objects: string): Promise<void> {
+/**
+ * Checks that the objects of a clone are ordinary files, and that it borrows from these objects of a mirror or from none: git
+ * follows links and the alternates of alternates. Rejects with RepositoryError.
+ */
+export async function checkObjects(clone: string, objects: string): Promise<void> {
   for (const names of [['.git'], ['.git', 'objects']]) {
     const status = await lstat(join(clone, ...names)).catch(() => null);
     if (!status?.isDirectory()) throw refused();

@@ -7,6 +7,7 @@ import { RepositoryError } from '../../../git/repository-error.ts';
 import { removeTree } from '../../../store/delete-tree.ts';
 import type { DriverDescription, Sandbox, SandboxDriver, SandboxRequest } from '../driver.ts';
 import type { AgentPaths, SandboxSettings } from '../settings.ts';
+import { adoptClone, recordBorrowed } from './adopt-clone.ts';
 import { writeFileAt } from './local-files.ts';
 import type { LocalMachine } from './local-machine.ts';
 import { startLocalProcess } from './local-process.ts';
@@ -71,15 +72,20 @@ function createLocalSandbox(
     writeRunFile: (name, content) => writeFileAt(directories.runtime, name, content, 0o644),
     async cloneRepository({ directory, ...request }) {
       const target = await cloneTarget(directories.workspace, directory);
+      const files = machine.workspaces.files(sessionId);
       if (!(await isFree(target))) {
-        const { objects } = await machine.mirrors.open(request.repository);
-        borrowed.add(objects);
+        const { workspace } = directories;
+        const adopted = { ...request, directory, sessionId, workspace, confine: confineGit, files };
+        borrowed.add(await adoptClone(machine, adopted, runsHostPrograms));
         return null;
       }
       // In the sandbox of a command of the operator, the mirror is not at the same path.
       const borrowerId = runsHostPrograms ? sessionId : null;
       const clone = await cloneRepository(machine.mirrors, { ...request, target, borrowerId });
-      if (clone.borrowed !== null) borrowed.add(clone.borrowed);
+      if (clone.borrowed !== null) {
+        borrowed.add(clone.borrowed);
+        await recordBorrowed(files, directory, clone.borrowed);
+      }
       return clone;
     },
     readPushedCommits: (request) => readPushedCommits(machine.mirrors, request),

@@ -30,6 +30,7 @@ export function createLocalWorkspaces(dataDir: string): Workspaces {
       });
       for await (const { name } of directory) if (isSessionDirectory(name)) yield name;
     },
+    has: (sessionId) => isDirectory(workspaceIn(sessionIn(dataDir, sessionId))),
     files: (sessionId) => createLocalFiles(sessionIn(dataDir, sessionId)),
     sizeOf: (sessionId) => sizeOf(sessionIn(dataDir, sessionId)),
     async isUntouchedSince(sessionId, time) {
@@ -59,6 +60,10 @@ export function createLocalWorkspaces(dataDir: string): Workspaces {
       await writeFile(join(root, ownerFile), `${enterpriseId}\n`, { mode: 0o600 });
     },
   };
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => null))?.isDirectory() === true;
 }
 
 async function sizeOf(directory: string): Promise<number> {

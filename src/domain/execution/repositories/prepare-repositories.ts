@@ -15,7 +15,7 @@ import { cleanName } from '../runs/git-identity.ts';
 import { createMask } from '../runs/masking.ts';
 import { addressRulesOf, createAccess, nameOf, type RunRepository } from './gateway-access.ts';
 import { createPushLog } from './push-log.ts';
-import { appendRepositoryEntry, createProgressPace, stepEntry } from './repository-log.ts';
+import { appendRepositoryEntry, createProgressPace, incompleteNotice, stepEntry } from './repository-log.ts';
 import {
   mirrorKey,
   readSessionRepositories,
@@ -185,6 +185,7 @@ async function cloneOne(context: Context, run: ClaimedRun, input: CloneInput): P
       .catch((error: unknown) => lost.abort(error));
   };
   const isNew = row.state !== 'READY';
+  let incomplete = null as string | null;
   if (isNew) {
     await recordRepositoryState(context, key, { state: 'CLONING' });
     await appendRepositoryEntry(context, run, stepEntry(row, 'CLONING'));
@@ -198,11 +199,16 @@ async function cloneOne(context: Context, run: ClaimedRun, input: CloneInput): P
       pullRequest: row.pullRequestNumber,
       branch: row.branch,
       directory: row.directory === '.' ? null : row.directory,
+      base: row.baseCommit,
+      onIncomplete: (reason) => {
+        incomplete = reason;
+      },
       signal: AbortSignal.any([signal, lost.signal]),
       onProgress: createProgressPace(() => performance.now(), append),
     });
     await entries;
     const base = clone === null ? {} : { base: { ref: clone.baseRef, commit: clone.baseCommit } };
+    if (incomplete !== null) await appendRepositoryEntry(context, run, incompleteNotice(row, incomplete));
     if (clone === null && !isNew) return;
     await recordRepositoryRead(context, row.repositoryId, {
       connectionId: each.usable.connectionId,

@@ -24,6 +24,19 @@ export function stepEntry(
   return { kind: 'REPOSITORY', data: { repository: nameOf(row), state, percent, text } };
 }
 
+/**
+ * Makes the log entry of a clone from another worker that lacks objects. Its `agentNote` is for the agent's next prompt; the
+ * reason may quote the forge.
+ */
+export function incompleteNotice(row: SessionRepositoryRow, reason: string): NewEntry {
+  const text = `The repository ${nameOf(row)} came from another worker and lacks git objects: ${cleanText(reason)} Its files are complete; commands that need its history, such as git log, git status and git commit, may fail.`;
+  return {
+    kind: 'NOTICE',
+    body: `${text} The next start tries again.`,
+    data: { agentNote: `${text} You can read and edit its files.` },
+  };
+}
+
 const outcomes = { accepted: 'ACCEPTED', rejected: 'REFUSED', refused: 'REFUSED', unknown: 'UNKNOWN' } as const;
 
 /** Makes the log entry of a ref of a push. */

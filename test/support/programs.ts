@@ -7,7 +7,14 @@ export const programsDir = resolve('node_modules/.cache/switchyard/programs');
 export const programInputs = join(programsDir, 'inputs');
 
 /** The tests' own programs, by the names of their sources in this folder. */
-export const programs = ['scripted-agent', 'option-agent', 'probe-agent', 'moved-clock', 'remote-machine'] as const;
+export const programs = [
+  'scripted-agent',
+  'option-agent',
+  'probe-agent',
+  'moved-clock',
+  'remote-machine',
+  'journal-agent',
+] as const;
 
 /** Returns the path of a program that `node` runs directly: the loader for sources costs more than the program itself. */
 export function builtProgram(name: (typeof programs)[number]): string {

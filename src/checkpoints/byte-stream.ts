@@ -1,4 +1,4 @@
-import { CheckpointError } from './driver.ts';
+import { damagedManifest } from './manifest.ts';
 
 /** Writes numbers and texts to a buffer that grows. */
 export class ByteWriter {
@@ -66,7 +66,7 @@ export class ByteReader {
         return value;
       }
     }
-    throw new CheckpointError('DAMAGED', 'A manifest has a wrong number.');
+    throw damagedManifest('has a wrong number');
   }
 
   int(): number {
@@ -80,7 +80,7 @@ export class ByteReader {
 
   fixed(length: number): string {
     const end = this.#position + length;
-    if (end > this.#buffer.length) throw new CheckpointError('DAMAGED', 'A manifest ends too early.');
+    if (end > this.#buffer.length) throw damagedManifest('ends too early');
     const text = this.#buffer.toString('latin1', this.#position, end);
     this.#position = end;
     return text;
@@ -89,13 +89,12 @@ export class ByteReader {
   /** Reads the number of items that follow, each of which has at least one byte. */
   count(): number {
     const count = this.uint();
-    if (count > this.#buffer.length - this.#position)
-      throw new CheckpointError('DAMAGED', 'A manifest ends too early.');
+    if (count > this.#buffer.length - this.#position) throw damagedManifest('ends too early');
     return count;
   }
 
   /** Throws if something is left. */
   end(): void {
-    if (this.#position !== this.#buffer.length) throw new CheckpointError('DAMAGED', 'A manifest is too long.');
+    if (this.#position !== this.#buffer.length) throw damagedManifest('is too long');
   }
 }

@@ -1,7 +1,15 @@
 import { ByteReader, ByteWriter } from './byte-stream.ts';
 import { chunkIdBytes } from './checkpoint-keys.ts';
-import { CheckpointError } from './driver.ts';
-import type { Block, Chunk, Entry, EntryType, Layer, ManifestChange, Segment } from './manifest.ts';
+import {
+  type Block,
+  type Chunk,
+  damagedManifest,
+  type Entry,
+  type EntryType,
+  type Layer,
+  type ManifestChange,
+  type Segment,
+} from './manifest.ts';
 import { maxBlockBytes } from './segment-format.ts';
 
 const version = 1;
@@ -99,7 +107,7 @@ function writeTables(writer: ByteWriter, { segments, blocks, chunks }: Tables): 
 }
 
 /**
- * Decodes a manifest. Checks its structure and the positions in it, but not its paths (`checked-tree.ts`). Throws CheckpointError.
+ * Decodes a manifest. Checks its structure and the positions in it, but not its paths (`mergeLayers`). Throws CheckpointError.
  */
 export function decodeManifest(content: Buffer): EncodedManifest {
   const steps = decodeInSteps(content);
@@ -115,9 +123,9 @@ const entriesOfStep = 2_000;
 /** Decodes a manifest as {@link decodeManifest} does, and yields every few milliseconds. */
 export function* decodeInSteps(content: Buffer): Generator<undefined, EncodedManifest> {
   const reader = new ByteReader(content);
-  if (reader.uint() !== version) throw new CheckpointError('DAMAGED', 'A manifest has an unknown version.');
+  if (reader.uint() !== version) throw damagedManifest('has an unknown version');
   const layer = layers[reader.uint()];
-  if (layer === undefined) throw new CheckpointError('DAMAGED', 'A manifest has an unknown layer.');
+  if (layer === undefined) throw damagedManifest('has an unknown layer');
   const base = reader.bytes() || null;
   const moved = readTables(reader);
   const removed = Array.from({ length: reader.count() }, () => reader.bytes());
@@ -130,18 +138,18 @@ export function* decodeInSteps(content: Buffer): Generator<undefined, EncodedMan
     const type = types[reader.uint()];
     const mode = reader.uint();
     mtime += reader.int();
-    if (type === undefined || mode > 0o7777 || !Number.isSafeInteger(mtime)) throw wrong('an entry');
+    if (type === undefined || mode > 0o7777 || !Number.isSafeInteger(mtime)) throw damagedManifest('has a wrong entry');
     const target = type === 'link' ? reader.bytes() : '';
     const chunks: Chunk[] = [];
     if (type === 'file') {
       for (let left = reader.count(); left > 0; left--) {
         next += reader.int();
         const chunk = moved[next++];
-        if (chunk === undefined) throw wrong('a file');
+        if (chunk === undefined) throw damagedManifest('has a wrong file');
         chunks.push(chunk);
       }
     }
-    if (entries.has(path)) throw wrong('a path twice');
+    if (entries.has(path)) throw damagedManifest('has a path twice');
     entries.set(path, { type, mode, mtime, chunks, target });
   }
   reader.end();
@@ -160,7 +168,7 @@ function readTables(reader: ByteReader): Chunk[] {
     const offset = end + reader.int();
     const [length, rawLength] = [reader.uint(), reader.uint()];
     end = offset + length;
-    if (segment === undefined || offset < 0 || rawLength > maxBlockBytes) throw wrong('a block');
+    if (segment === undefined || offset < 0 || rawLength > maxBlockBytes) throw damagedManifest('has a wrong block');
     const block = { segment, offset, length, rawLength };
     segment.blocks.set(offset, block);
     return block;
@@ -176,11 +184,7 @@ function readTables(reader: ByteReader): Chunk[] {
     const start = end + reader.int();
     const length = reader.uint();
     end = start + length;
-    if (block === undefined || start < 0 || end > block.rawLength) throw wrong('a chunk');
+    if (block === undefined || start < 0 || end > block.rawLength) throw damagedManifest('has a wrong chunk');
     return { id, block, start, length };
   });
-}
-
-function wrong(part: string): CheckpointError {
-  return new CheckpointError('DAMAGED', `A manifest has ${part} that cannot be read.`);
 }

@@ -78,6 +78,11 @@ export function emptyManifest(): Manifest {
   return { entries: new Map(), chunks: new Map(), segments: new Map() };
 }
 
+/** Returns the error of a manifest that cannot be used. */
+export function damagedManifest(problem: string): CheckpointError {
+  return new CheckpointError('DAMAGED', `The manifest of a checkpoint ${problem}.`);
+}
+
 /** Returns the size of an entry's content. */
 export function sizeOf(entry: Entry): number {
   let size = 0;
@@ -138,7 +143,7 @@ function internChunk(manifest: Manifest, chunk: Chunk): Chunk {
     manifest.chunks.set(own.id, own);
     return own;
   }
-  if (known.length !== chunk.length) throw new CheckpointError('DAMAGED', 'A chunk of the manifest has two lengths.');
+  if (known.length !== chunk.length) throw damagedManifest('has a chunk with two lengths');
   known.block = block;
   known.start = chunk.start;
   return known;
@@ -151,7 +156,7 @@ function internBlock(manifest: Manifest, block: Block): Block {
   const known = segment.blocks.get(block.offset);
   if (known !== undefined) {
     if (known.rawLength !== block.rawLength || known.length !== block.length) {
-      throw new CheckpointError('DAMAGED', 'A block of the manifest has two lengths.');
+      throw damagedManifest('has a block with two lengths');
     }
     return known;
   }

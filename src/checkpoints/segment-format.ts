@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
 import type { CheckpointKeys } from './checkpoint-keys.ts';
 import { CheckpointError } from './driver.ts';
 
@@ -84,6 +85,23 @@ export function openRecord(keys: CheckpointKeys, position: RecordPosition, seale
   if (codec === codecs.none) return content;
   try {
     return exactly(position, bytes, inflateRawSync(content, { maxOutputLength: bytes + 1 }));
+  } catch (error) {
+    throw damaged(position.segmentId, 'a record cannot be decompressed', error);
+  }
+}
+
+const inflateInBackground = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflateRaw);
+
+/** Works as {@link openRecord} does, and decompresses outside of the event loop. */
+export async function openRecordInBackground(
+  keys: CheckpointKeys,
+  position: RecordPosition,
+  sealed: Uint8Array,
+): Promise<Buffer> {
+  const { codec, bytes, content } = decryptRecord(keys, position, sealed);
+  if (codec === codecs.none) return content;
+  try {
+    return exactly(position, bytes, await inflateInBackground(content, { maxOutputLength: bytes + 1 }));
   } catch (error) {
     throw damaged(position.segmentId, 'a record cannot be decompressed', error);
   }

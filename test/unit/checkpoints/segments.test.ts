@@ -2,24 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deriveKeys } from '../../../src/checkpoints/checkpoint-keys.ts';
-import type { LayerContent, NewSegment, SegmentSource } from '../../../src/checkpoints/driver.ts';
+import type { LayerContent, NewSegment } from '../../../src/checkpoints/driver.ts';
 import {
   applyChange,
   type Entry,
   emptyManifest,
   fromMtime,
   liveSegments,
-  type ManifestChange,
   sizeOf,
   toMtime,
 } from '../../../src/checkpoints/manifest.ts';
 import { decodeManifest, encodeManifest } from '../../../src/checkpoints/manifest-format.ts';
 import { openRecord } from '../../../src/checkpoints/segment-format.ts';
 import { decodeManifests, fetchManifests, readRange } from '../../../src/checkpoints/segment-reader.ts';
-import { createSegmentWriter } from '../../../src/checkpoints/segment-writer.ts';
+import { readSegmentsIn, writeLayer } from '../../support/written-segments.ts';
 
 let dir: string;
 beforeEach(() => {
@@ -30,28 +28,14 @@ afterEach(() => rmSync(dir, { recursive: true }));
 const key = randomBytes(32);
 const keys = deriveKeys(key);
 
-const source: SegmentSource = {
-  read: async (id, range) => {
-    try {
-      const all = readFileSync(join(dir, id));
-      return Readable.from([range ? all.subarray(range.start, range.end + 1) : all]);
-    } catch {
-      return null;
-    }
-  },
-};
-
 /** Writes files by path, and their manifest. */
-function writeFiles(files: Record<string, Buffer>, base: string | null = null, removed: string[] = [], with_ = keys) {
-  const writer = createSegmentWriter({ spoolDir: dir, keys: with_ });
-  const entries = new Map<string, Entry>();
-  for (const [path, content] of Object.entries(files)) {
-    const chunks = content.length === 0 ? [] : [writer.add(with_.chunkIdOf(content), content)];
-    entries.set(path, { type: 'file', mode: 0o644, mtime: 1_700_000_000_123_456, chunks, target: '' });
-  }
-  const change: ManifestChange = { removed, entries, moved: [] };
-  const segments = writer.finish(() => encodeManifest({ layer: 'files', base, change }));
-  return { segments, change };
+function writeFiles(
+  entries: Record<string, Buffer>,
+  base: string | null = null,
+  removed: string[] = [],
+  organizationKey = key,
+) {
+  return writeLayer(dir, organizationKey, { entries, base, removed });
 }
 
 const layerOf = (...manifest: string[]): LayerContent => ({
@@ -62,42 +46,45 @@ const layerOf = (...manifest: string[]): LayerContent => ({
   missing: [],
 });
 
-async function readFiles(layer: LayerContent, with_ = key) {
-  const manifest = decodeManifests(await fetchManifests(layer, with_, source), 'files', deriveKeys(with_));
+async function readFiles(layer: LayerContent, organizationKey = key) {
+  const source = readSegmentsIn(dir);
+  const manifest = decodeManifests(
+    await fetchManifests(layer, organizationKey, source),
+    'files',
+    deriveKeys(organizationKey),
+  );
   const files: Record<string, Buffer> = {};
   for (const [path, { chunks }] of manifest.entries) {
     const parts = chunks.map(async ({ block, start, length }) => {
       const position = { segmentId: block.segment.id, kind: 'block', offset: block.offset } as const;
       const sealed = await readRange(source, block.segment.id, block.offset, block.length);
-      return openRecord(deriveKeys(with_), position, sealed).subarray(start, start + length);
+      return openRecord(deriveKeys(organizationKey), position, sealed).subarray(start, start + length);
     });
     files[path] = Buffer.concat(await Promise.all(parts));
   }
   return files;
 }
 
-const last = (segments: readonly NewSegment[]) => (segments.at(-1) as NewSegment).id;
-
 describe('segments', () => {
   it('contain files and manifests, and changes of them', async () => {
     const first = {
       'workspace/a': Buffer.from('first'),
-      'workspace/\xff\xfe': randomBytes(300_000),
+      'workspace/\xff\xfe': randomBytes(3_000),
       'home/empty': Buffer.alloc(0),
     };
     const one = writeFiles({ ...first, 'workspace/gone': Buffer.from('x') });
     expect(one.segments[0]?.bytes).toBe(readFileSync(one.segments[0]?.path ?? '').length);
     const second = { 'workspace/a': Buffer.from('second') };
-    const two = writeFiles(second, last(one.segments), ['workspace/gone']);
-    expect(await readFiles(layerOf(last(one.segments), last(two.segments)))).toEqual({ ...first, ...second });
+    const two = writeFiles(second, one.last, ['workspace/gone']);
+    expect(await readFiles(layerOf(one.last, two.last))).toEqual({ ...first, ...second });
   });
 
   it('begin a new file when one is full', async () => {
-    const files = Object.fromEntries(Array.from({ length: 70 }, (_, at) => [`workspace/${at}`, randomBytes(2 ** 19)]));
-    const { segments } = writeFiles(files);
-    expect(segments.length).toBe(3);
+    const files = Object.fromEntries(Array.from({ length: 34 }, (_, at) => [`workspace/${at}`, randomBytes(2 ** 19)]));
+    const { segments, last } = writeFiles(files);
+    expect(segments.length).toBe(2);
     for (const { bytes } of segments) expect(bytes).toBeLessThan(17_000_000);
-    const read = await readFiles(layerOf(last(segments)));
+    const read = await readFiles(layerOf(last));
     for (const [path, content] of Object.entries(files)) expect(content.equals(read[path] as Buffer), path).toBe(true);
   });
 
@@ -133,9 +120,10 @@ describe('segments', () => {
 
   it('do not tell whether two organizations have the same file', () => {
     const content = { 'workspace/a': randomBytes(1_000) };
-    const other = deriveKeys(randomBytes(32));
+    const otherKey = randomBytes(32);
+    const other = deriveKeys(otherKey);
     expect(other.chunkIdOf(content['workspace/a'])).not.toBe(keys.chunkIdOf(content['workspace/a']));
-    const [one, two] = [writeFiles(content), writeFiles(content, null, [], other)].map(({ segments }) =>
+    const [one, two] = [writeFiles(content), writeFiles(content, null, [], otherKey)].map(({ segments }) =>
       readFileSync(segments[0]?.path ?? ''),
     ) as [Buffer, Buffer];
     // No four bytes beside each other are the same at any offset, except the public start.
@@ -162,8 +150,8 @@ describe('a manifest', () => {
     // The second chunk with the same content has the position of the last one.
     expect(live.sort()).toEqual(
       [
-        [last(one.segments), 3],
-        [last(two.segments), 5],
+        [one.last, 3],
+        [two.last, 5],
       ].sort(),
     );
   });

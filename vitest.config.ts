@@ -13,7 +13,9 @@ import { SlowFilesFirst } from './test/support/slow-files-first.ts';
 const unit = ['test/unit/**/*.test.ts'];
 
 /** Other tests that open no store: they run once. All others run on both databases. */
-const storeless = ['rules', 'agents', 'automations', 'forges', 'http'].map((folder) => `test/${folder}/**/*.test.ts`);
+const storeless = ['rules', 'agents', 'automations', 'checkpoints', 'forges', 'http'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
 
 // For this process, the processes of test files, and what they start.
 const memoryDirectory = process.env.TMPDIR ? null : makeMemoryDirectory();

@@ -40,6 +40,8 @@ export interface SaverTarget {
   readonly key: CheckpointKey;
   /** The content with which the directories begin: of the restored checkpoint, or of the last one; null: none. */
   readonly from: CheckpointContent | null;
+  /** Reads the segments of `from`, at the first save, and of the last committed content if the process that saves was restarted. */
+  readonly segments: SegmentSource;
   readonly limits: SaveLimits;
 }
 

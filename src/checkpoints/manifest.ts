@@ -117,7 +117,8 @@ export function applyChange(manifest: Manifest, change: ManifestChange): void {
   }
 }
 
-function removePaths(entries: Map<string, Entry>, removed: readonly string[]): void {
+/** Removes paths, with everything below those that are directories. */
+export function removePaths(entries: Map<string, Entry>, removed: readonly string[]): void {
   const directories = new Set<string>();
   for (const path of removed) {
     if (entries.get(path)?.type === 'directory') directories.add(path);

@@ -97,7 +97,7 @@ export interface Sandbox {
    * Begins to save the workspace and home; processes may run meanwhile. The caller closes the saver before the sandbox. A
    * driver that cannot save workspaces omits it.
    */
-  openSaver?(options: Pick<SaverTarget, 'key' | 'from' | 'limits'>): Promise<Saver>;
+  openSaver?(options: Pick<SaverTarget, 'key' | 'from' | 'segments' | 'limits'>): Promise<Saver>;
   /**
    * Makes a service of ours reachable from inside, and returns an address that is valid there. Services for HTTP must
    * be reached before the process that uses them starts. Rejects if the service cannot listen.

@@ -1,0 +1,242 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { type Chunk, type Entry, type Layer, toMtime } from '../manifest.ts';
+import { maxChunkBytes } from '../segment-writer.ts';
+import { type DirectoryVisitor, fileName } from './directory-visitor.ts';
+import { identityOf } from './identity.ts';
+import { type FoundChanges, leaveOut, type PendingRead, remove, type Slot, textOf } from './scan-changes.ts';
+
+/** The attempts to read a file that changes meanwhile. */
+const attempts = 3;
+
+/** Options of {@link readContents}. */
+export interface ReadContentsOptions {
+  readonly visitor: DirectoryVisitor;
+  readonly changes: FoundChanges;
+  /** Stores a part of a file, if it is new. Copies the content. */
+  readonly store: (layer: Layer, content: Buffer) => Chunk;
+  readonly pause: () => Promise<void> | null;
+}
+
+/** An open file of a group that is read together. */
+interface Member {
+  readonly name: string;
+  readonly fd: number;
+}
+
+/** A content as it was at one moment, if it did not change meanwhile. */
+interface Content {
+  readonly name: string;
+  readonly stats: Stats;
+  readonly readAtMs: number;
+  readonly chunks: readonly Chunk[];
+}
+
+// One for the process: nothing waits between reading a part and storing it.
+const buffer = Buffer.allocUnsafeSlow(maxChunkBytes);
+
+/** The suffixes of the files with the pending changes of a SQLite database. */
+const logSuffixes = ['-wal', '-journal'];
+const sqliteMagic = 'SQLite format 3\0';
+const walHeaderBytes = 32;
+
+/**
+ * Reads the files that may have changed, and adds their entries to the changes. A file that changes meanwhile is read again, and named as
+ * changing at last. A SQLite database is read together with its log, so that both fit.
+ */
+export async function readContents(options: ReadContentsOptions): Promise<void> {
+  const reader = new ContentReader(options);
+  for (const read of options.changes.reads) {
+    await reader.read(read);
+    const wait = options.pause();
+    if (wait !== null) await wait;
+  }
+}
+
+class ContentReader {
+  readonly #options: ReadContentsOptions;
+  /** The paths that were read with others. */
+  readonly #done = new Set<string>();
+
+  constructor(options: ReadContentsOptions) {
+    this.#options = options;
+  }
+
+  async read(read: PendingRead): Promise<void> {
+    if (read.isDropped || this.#done.has(read.path)) return;
+    const { visitor, changes } = this.#options;
+    const { slot, name, path, size, old } = read;
+    const opened: Member[] = [];
+    try {
+      visitor.enter(slot.location);
+      const group = groupOf(name, size);
+      for (const member of group) {
+        const fd = openFile(member, member === name);
+        if (fd !== null) opened.push({ name: member, fd });
+        else if (group.length > 1) this.#forget(slot, member);
+      }
+      await this.#readGroup(slot, opened);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EACCES' || code === 'EPERM' || code === 'EIO') {
+        leaveOut({ ...slot, changes }, name, path, old, { reason: 'UNREADABLE', bytes: size, files: 1 });
+        changes.totals[slot.layer].files--;
+        changes.totals[slot.layer].bytes -= size;
+      } else if (code !== undefined && vanished.has(code)) {
+        // It was removed or replaced meanwhile: the next save reads the directory again.
+        changes.apply.push(() => {
+          slot.node.identity = null;
+        });
+      } else throw error;
+    } finally {
+      for (const { fd } of opened) closeSync(fd);
+    }
+  }
+
+  /** Records that a file of a group does not exist any more. */
+  #forget(slot: Slot, name: string): void {
+    const path = `${slot.location.path}/${name}`;
+    this.#done.add(path);
+    remove({ ...slot, changes: this.#options.changes }, name, path, slot.node[slot.of].get(name) ?? undefined);
+  }
+
+  async #readGroup(slot: Slot, members: readonly Member[]): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      const contents: Content[] = [];
+      const before = members.map(({ fd }) => fstatSync(fd));
+      const walHeaders = members.map((member) => walHeaderOf(member));
+      const readAtMs = Date.now();
+      for (const [index, member] of members.entries()) {
+        const stats = before[index] as Stats;
+        contents.push({ name: member.name, stats, readAtMs, chunks: await this.#readFile(slot.layer, member, stats) });
+      }
+      const isStable =
+        members.every((member, index) => isUnchanged(member, before[index] as Stats, walHeaders[index] ?? null)) &&
+        (members.length === 1 || this.#hasSameMembers(slot, members));
+      if (!isStable && attempt < attempts) continue;
+      for (const content of contents) this.#record(slot, content, !isStable);
+      return;
+    }
+  }
+
+  // A database whose log was replaced does not fit the log that was read.
+  #hasSameMembers(slot: Slot, members: readonly Member[]): boolean {
+    this.#options.visitor.enter(slot.location);
+    const [first] = members;
+    return groupNames(first?.name ?? '').every((name) => {
+      const member = members.find((one) => one.name === name);
+      const stats = lstatSync(fileName(name), { throwIfNoEntry: false });
+      return member === undefined ? stats === undefined : stats?.ino === fstatSync(member.fd).ino;
+    });
+  }
+
+  async #readFile(layer: Layer, { fd }: Member, { size }: Stats): Promise<Chunk[]> {
+    const chunks: Chunk[] = [];
+    for (let position = 0; position < size; position += maxChunkBytes) {
+      const length = readFully(fd, position, Math.min(maxChunkBytes, size - position));
+      if (length > 0) chunks.push(this.#options.store(layer, buffer.subarray(0, length)));
+      // It was cut meanwhile.
+      if (length < Math.min(maxChunkBytes, size - position)) break;
+      const wait = this.#options.pause();
+      if (wait !== null) await wait;
+    }
+    return chunks;
+  }
+
+  #record(slot: Slot, { name, stats, readAtMs, chunks }: Content, isTorn: boolean): void {
+    const { changes } = this.#options;
+    const { node, of, layer, location } = slot;
+    const path = `${location.path}/${name}`;
+    this.#done.add(path);
+    const known = node[of].get(name);
+    const old = known?.kind === 'file' ? known.entry : null;
+    const mode = stats.mode & 0o7777;
+    const mtime = toMtime(stats.mtimeMs);
+    const isKnown = old?.type === 'file' && old.mode === mode && old.mtime === mtime && isSameContent(old, chunks);
+    const entry: Entry = isKnown ? old : { type: 'file', mode, mtime, chunks, target: '' };
+    if (!isKnown) changes.entries[layer].set(path, entry);
+    if (isTorn) changes.missing[layer].push({ path: textOf(path), reason: 'CHANGING', bytes: stats.size, files: 1 });
+    const identity = identityOf(stats, readAtMs);
+    changes.apply.push(() => node[of].set(name, { kind: 'file', identity, entry, isTorn }));
+  }
+}
+
+const vanished = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EISDIR', 'ESTALE', 'EAGAIN', 'ENODEV', 'EINVAL']);
+
+/** Opens a file for reading. Never follows a link, and never waits for the other end of a pipe. Null: there is none. */
+function openFile(name: string, isRequired: boolean): number | null {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  let fd: number;
+  try {
+    fd = openSync(fileName(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (isRequired || !(code === 'ENOENT' || code === 'ELOOP')) throw error;
+    return null;
+  }
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  if (isRequired) throw Object.assign(new Error('It is no file any more.'), { code: 'EISDIR' });
+  return null;
+}
+
+/** Returns the names that are read together with a file in the current directory, the file itself included. */
+function groupOf(name: string, size: number): string[] {
+  const suffix = logSuffixes.find((one) => name.length > one.length && name.endsWith(one));
+  // A database has complete pages.
+  if (suffix === undefined && (size === 0 || size % 512 !== 0)) return [name];
+  const database = suffix === undefined ? name : name.slice(0, -suffix.length);
+  return isDatabase(database) ? groupNames(database) : [name];
+}
+
+function groupNames(database: string): string[] {
+  return [database, ...logSuffixes.map((suffix) => database + suffix)];
+}
+
+function isDatabase(name: string): boolean {
+  const fd = openFileOrNull(name);
+  if (fd === null) return false;
+  try {
+    const length = readFully(fd, 0, sqliteMagic.length);
+    return buffer.toString('latin1', 0, length) === sqliteMagic;
+  } catch {
+    return false;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function openFileOrNull(name: string): number | null {
+  try {
+    return openFile(name, false);
+  } catch {
+    return null;
+  }
+}
+
+function walHeaderOf({ name, fd }: Member): string | null {
+  if (!name.endsWith('-wal')) return null;
+  return buffer.toString('latin1', 0, readFully(fd, 0, walHeaderBytes));
+}
+
+// The log of a database grows while it is used. Its end may be incomplete, which SQLite recognizes by checksums; what was read fits the
+// database as long as the log did not begin again.
+function isUnchanged(member: Member, before: Stats, walHeader: string | null): boolean {
+  const after = fstatSync(member.fd);
+  if (walHeader !== null && after.size >= before.size) return walHeaderOf(member) === walHeader;
+  return after.size === before.size && after.mtimeMs === before.mtimeMs && after.ctimeMs === before.ctimeMs;
+}
+
+/** Reads a part into the buffer. Returns its length, which is smaller at the end of the file. */
+function readFully(fd: number, position: number, length: number): number {
+  let read = 0;
+  while (read < length) {
+    const count = readSync(fd, buffer, read, length - read, position + read);
+    if (count === 0) break;
+    read += count;
+  }
+  return read;
+}
+
+function isSameContent({ chunks }: Entry, others: readonly Chunk[]): boolean {
+  return chunks.length === others.length && chunks.every(({ id }, index) => id === others[index]?.id);
+}

@@ -53,7 +53,7 @@ export async function createServices(
   const storage = await openFileStorage({ directory, s3 });
   const files = await openFiles(storage, join(config.dataDir, 'uploads'));
   const segments = createSegmentFiles(storage);
-  const limits = { maxAttachmentBytes, maxToolOutputBytes };
+  const limits = { maxAttachmentBytes, maxToolOutputBytes, checkpoints: config.checkpoints };
   const base = { store, notifier, broadcaster, keyring, log, files, segments, ...limits, now: () => new Date() };
   // Reads `services.now` on each call: tests move the clock.
   const clocked = { ...base, now: () => services.now() };

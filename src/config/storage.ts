@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { integer, secretKey, text, url } from './forms.ts';
+import type { CheckpointSettings } from '../domain/context.ts';
+import { flag, integer, number, secretKey, text, url } from './forms.ts';
 
 /** Variables for the database, the keys that protect it, and the file storage. */
 export const storageVariables = {
@@ -35,6 +36,14 @@ export const storageVariables = {
   MAX_REPOSITORY_MB: integer({ min: 1, max: 10_000_000 }).default(8_192),
   /** The size of all mirrors of repositories of one worker; 0: no limit. */
   MAX_MIRRORS_MB: integer({ min: 0, max: 100_000_000, minMeaning: 'no limit' }).default(102_400),
+  /** False: workspaces are not saved in checkpoints. */
+  CHECKPOINTS: flag(true),
+  /** The size of all files of one session's checkpoint that git does not ignore. */
+  MAX_WORKSPACE_MB: integer({ min: 1, max: 10_000_000 }).default(8_192),
+  /** The same for files that git ignores; 0: they are not saved. */
+  MAX_IGNORED_FILES_MB: integer({ min: 0, max: 10_000_000, minMeaning: 'none' }).default(2_048),
+  /** The time after which a session that is over loses its checkpoints; 0: never. */
+  CHECKPOINT_RETENTION_DAYS: number({ min: 0, max: 36_500, minMeaning: 'never' }).default(30),
   /** The directory of attachments without S3; a shared directory when several processes serve them. */
   ATTACHMENTS_DIR: text().optional(),
   /** The bucket for attachments, instead of a directory. */
@@ -48,6 +57,8 @@ export const storageVariables = {
   /** Requires S3_ACCESS_KEY_ID. */
   S3_SECRET_ACCESS_KEY: text().optional(),
 };
+
+const dayMs = 86_400_000;
 
 type Variables = z.output<z.ZodObject<typeof storageVariables>>;
 
@@ -73,6 +84,7 @@ export interface StorageConfig {
   readonly maxRepositoryBytes: number;
   /** Of one worker; infinite: no limit. */
   readonly maxMirrorsBytes: number;
+  readonly checkpoints: CheckpointSettings;
   /** The directory of attachments without `s3`. */
   readonly attachmentsDir: string;
   /** Null: no bucket. `endpoint` null: Amazon's; `credentials` null: the machine's own role. */
@@ -115,6 +127,12 @@ export function readStorageConfig(env: Variables): StorageConfig {
     maxToolOutputBytes: env.MAX_TOOL_OUTPUT_MB * 1_048_576,
     maxRepositoryBytes: env.MAX_REPOSITORY_MB * 1_048_576,
     maxMirrorsBytes: env.MAX_MIRRORS_MB === 0 ? Number.POSITIVE_INFINITY : env.MAX_MIRRORS_MB * 1_048_576,
+    checkpoints: {
+      isOn: env.CHECKPOINTS,
+      maxFileBytes: env.MAX_WORKSPACE_MB * 1_048_576,
+      maxIgnoredBytes: env.MAX_IGNORED_FILES_MB * 1_048_576,
+      retentionMs: env.CHECKPOINT_RETENTION_DAYS === 0 ? null : env.CHECKPOINT_RETENTION_DAYS * dayMs,
+    },
     attachmentsDir: resolve(env.ATTACHMENTS_DIR ?? join(env.DATA_DIR, 'attachments')),
     s3: readS3(env),
   };

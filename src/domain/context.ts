@@ -42,6 +42,18 @@ export interface GitLimits {
   readonly maxFetchBytes: number;
 }
 
+/** Settings of checkpoints. */
+export interface CheckpointSettings {
+  /** False: no session is saved. Earlier checkpoints can still be restored and deleted. */
+  readonly isOn: boolean;
+  /** The maximum size of one session's files that git does not ignore. */
+  readonly maxFileBytes: number;
+  /** The same for files that git ignores. */
+  readonly maxIgnoredBytes: number;
+  /** The time after which a session that is over loses its checkpoints; null: never. */
+  readonly retentionMs: number | null;
+}
+
 /** The services of every domain function: built once by the app. */
 export interface Services {
   readonly store: Store;
@@ -53,6 +65,7 @@ export interface Services {
   readonly files: Files;
   /** The content of checkpoints. */
   readonly segments: SegmentFiles;
+  readonly checkpoints: CheckpointSettings;
   readonly maxAttachmentBytes: number;
   /** The maximum size of all files of tools in one session; 0: they are not stored. */
   readonly maxToolOutputBytes: number;

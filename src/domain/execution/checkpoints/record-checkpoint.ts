@@ -51,6 +51,18 @@ export async function addPendingSegments(
   if (row.added !== segments.length) throw new Error(`A segment of the session ${sessionId} has an id that is in use.`);
 }
 
+/** Gives up segments that no checkpoint will need, so that they are deleted soon. Those of a recorded checkpoint stay. */
+export async function dropPendingSegments(
+  { store }: RowServices,
+  { sessionId }: Fence,
+  segments: readonly Pick<NewSegment, 'id'>[],
+): Promise<void> {
+  await store.execute(
+    `update checkpoint_segment set state = 'UNUSED' where id = any($2::text[]) and session_id = $1 and state = 'PENDING'`,
+    [sessionId, segments.map(({ id }) => id)],
+  );
+}
+
 // Locks as every writer does: run, then head. New segments become STORED with the row that needs them, and all others must
 // still be there. Otherwise nothing of the checkpoint is written.
 const record = `

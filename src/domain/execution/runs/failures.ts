@@ -110,3 +110,9 @@ export function failureOf(error: unknown): Failure {
   if (permanentFailure === null) return { code: 'agent_failed', message: error.message, isRetryable: true };
   return { code: permanentFailure.code, message: `${error.message} ${permanentFailure.advice}`, isRetryable: false };
 }
+
+/** Returns the line of the service's log for a failure. */
+export function logLineOf({ code }: Failure, hasStarted: boolean): string {
+  if (code === 'repository_unavailable') return 'A repository of a session cannot be used, so its agent did not start.';
+  return hasStarted ? 'An agent ended unexpectedly.' : 'An agent could not be started.';
+}

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import type { PreparedRepositories } from '../repositories/prepare-repositories.ts';
 import type { SessionRepositoryRow } from '../repositories/session-repositories.ts';
 import type { ClaimedRun } from './claims.ts';
 import { MissingProfile } from './failures.ts';
@@ -56,4 +57,15 @@ export async function planLaunch(context: Context, { sessionId }: Pick<ClaimedRu
     profile: runRoute.profile,
   });
   return { organizationId, userId, ...runRoute, ...secrets };
+}
+
+/** Returns the plan with the repositories that are in the workspace. */
+export function withRepositories(plan: LaunchPlan, { repositories, secretValues }: PreparedRepositories): LaunchPlan {
+  return { ...plan, repositories, secretValues: [...plan.secretValues, ...secretValues] };
+}
+
+/** Returns the directory in which the agent starts: with one repository its clone, where it finds the repository's own instructions. */
+export function directoryOf({ repositories = [] }: LaunchPlan): string {
+  const [first, ...others] = repositories;
+  return first === undefined || others.length > 0 ? '.' : first.directory;
 }

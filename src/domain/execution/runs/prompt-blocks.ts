@@ -18,6 +18,8 @@ export interface PromptInput {
   readonly isForgetful: boolean;
   /** A user stopped the turn before this one, or suspended the session in it. */
   readonly stopNote: StopNote;
+  /** News for the agent about its workspace; null: none. */
+  readonly note: string | null;
   readonly sandbox: Sandbox;
   readonly tools: readonly string[];
 }
@@ -41,6 +43,7 @@ export async function promptBlocks(leasedRun: LeasedRun, input: PromptInput): Pr
     digest || (await stoppedTurnOf(leasedRun, input)),
     stopped,
     input.isInterrupted ? interruptedText : '',
+    input.note ?? '',
   ];
   const prefaces = texts.filter((text) => text !== '').map(preface);
   const own = blocks.findIndex((block) => block.type === 'link' || block.isPreface !== true);

@@ -6,6 +6,9 @@ import type { Context } from '../../context.ts';
 import { newId } from '../../ids.ts';
 import { FencedError } from '../../sessions/log.ts';
 import { type ChangesRecorder, createChangesRecorder } from '../changes/changes-recorder.ts';
+import type { CheckpointMetrics } from '../checkpoints/checkpoint-metrics.ts';
+import type { CheckpointRecorder } from '../checkpoints/checkpoint-recorder.ts';
+import { openCheckpointRecorder } from '../checkpoints/open-recorder.ts';
 import { createDraftSender, type DraftSender } from '../drafts/draft-sender.ts';
 import { createHeadCheck, type HeadCheck } from '../drafts/head-check.ts';
 import { createStreamMask } from '../drafts/stream-mask.ts';
@@ -24,9 +27,9 @@ import { type PreparedRepositories, prepareRepositories } from '../repositories/
 import { createOutputRecorder } from '../tool-output/output-recorder.ts';
 import { type ClaimedRun, releaseLease } from './claims.ts';
 import { type Commands, createCommands } from './commands.ts';
-import { type Failure, failureOf, quotaOver } from './failures.ts';
+import { failureOf, logLineOf, quotaOver } from './failures.ts';
 import { gitVariables, identityVariables } from './git-identity.ts';
-import { type LaunchPlan, planLaunch } from './launch.ts';
+import { directoryOf, type LaunchPlan, planLaunch, withRepositories } from './launch.ts';
 import { LeasedRun } from './leased-run.ts';
 import { createMask, type Mask } from './masking.ts';
 import { createOptionControl, type OptionControl } from './option-control.ts';
@@ -56,6 +59,7 @@ export interface RunOptions {
   readonly agents: Agents;
   readonly watched: WatchedSessions;
   readonly reservations: Reservations;
+  readonly checkpointMetrics: CheckpointMetrics;
   /** The agent has become idle: its slot may be given to another. */
   onIdle(): void;
 }
@@ -87,6 +91,12 @@ export function runSession(context: Context, run: ClaimedRun, options: RunOption
 /** Time in which an agent that is stopped for a limit may still report: the session stops within ten seconds. */
 const interruptGraceMs = 2_000;
 
+/** Time for the last checkpoint of an agent that is stopped for a limit. */
+const haltSaveMs = 4_000;
+
+/** The same for any other agent that has ended. */
+const lastSaveMs = 20_000;
+
 /** Maximum length of the end of an agent's stderr in an error. */
 const maxStderrCharacters = 2_000;
 
@@ -106,6 +116,7 @@ interface Parts {
   readonly meter: Meter;
   readonly options: OptionControl;
   readonly changes: ChangesRecorder;
+  readonly checkpoints: CheckpointRecorder;
   /** Null: the run has no stored key. */
   readonly credential: RunCredential | null;
 }
@@ -142,6 +153,7 @@ class SessionRun {
       const { sessionId, isWorkspaceDeleted: isNew } = run;
       const sandbox = await this.#options.agents.openSandbox({ profile: launchPlan.profile, sessionId, isNew });
       cleanups.push(() => sandbox.close());
+      cleanups.push(() => this.#closeCheckpoints());
       cleanups.push(() => clearSecretFiles(sandbox.files));
       const { organizationId } = launchPlan;
       const signal = this.#leasedRun.ended;
@@ -164,6 +176,14 @@ class SessionRun {
       for (const cleanUp of cleanups.reverse()) await this.#tidy('A run could not be cleaned up.', cleanUp);
       await this.#tidy('A lease could not be given back; it ends by itself.', () => releaseLease(context, run));
     }
+  }
+
+  // The secrets of the run are no longer in the workspace.
+  async #closeCheckpoints(): Promise<void> {
+    const { isLost, agent } = this.#leasedRun;
+    const checkpoints = this.#parts?.checkpoints;
+    if (!isLost && agent !== null) await checkpoints?.settle(lastSaveMs);
+    await checkpoints?.close();
   }
 
   async #tidy(failed: string, act: () => unknown): Promise<void> {
@@ -230,6 +250,10 @@ class SessionRun {
       reports,
       meter: createMeter(context, run, { isWaiting, findBudget, onReached, onLost }),
       credential,
+      checkpoints: await openCheckpointRecorder(context, run, {
+        ...{ organizationId, sandbox, mask, onLost },
+        metrics: this.#options.checkpointMetrics,
+      }),
       changes: createChangesRecorder(context, run, {
         organizationId,
         sandbox,
@@ -283,7 +307,7 @@ class SessionRun {
     await runTurns(leasedRun, { ...parts, plan, commands: this.#commands, agent, how });
   }
 
-  async #take({ recorder, reports, meter }: Parts, rawUpdate: AgentUpdate): Promise<void> {
+  async #take({ recorder, reports, meter, checkpoints }: Parts, rawUpdate: AgentUpdate): Promise<void> {
     // The usage of a call that was cut off still counts, even if the session is lost. The agent's own reports need a
     // run to be recorded in.
     if (this.#leasedRun.isLost) {
@@ -294,6 +318,8 @@ class SessionRun {
       const update = rawUpdate.type === 'usage' ? this.#checkUsage(rawUpdate) : rawUpdate;
       if (update.type === 'usage') meter.usage(update);
       await recorder.record(update);
+      if (update.type === 'toolCall')
+        checkpoints.toolCall(update.toolCallId, update.status === 'completed' || update.status === 'failed');
       meter.waitingChanged();
       await reports.observe(update);
     } catch (error) {
@@ -327,6 +353,7 @@ class SessionRun {
     await Promise.race([interrupted, timeout]);
     timeoutController.abort();
     await this.#parts?.meter.turnEnded();
+    await this.#parts?.checkpoints.settle(haltSaveMs);
     await suspendForLimit(leasedRun.context, leasedRun.run, reached);
     leasedRun.isLost = true;
     leasedRun.end();
@@ -364,19 +391,4 @@ class SessionRun {
       if (!(error instanceof FencedError)) context.log.error({ err: error, sessionId }, 'A wait could not be written.');
     }
   }
-}
-
-function logLineOf({ code }: Failure, hasStarted: boolean): string {
-  if (code === 'repository_unavailable') return 'A repository of a session cannot be used, so its agent did not start.';
-  return hasStarted ? 'An agent ended unexpectedly.' : 'An agent could not be started.';
-}
-
-function withRepositories(plan: LaunchPlan, { repositories, secretValues }: PreparedRepositories): LaunchPlan {
-  return { ...plan, repositories, secretValues: [...plan.secretValues, ...secretValues] };
-}
-
-// With one repository, the agent starts in its clone, where it finds the repository's own instructions.
-function directoryOf({ repositories = [] }: LaunchPlan): string {
-  const [first, ...others] = repositories;
-  return first === undefined || others.length > 0 ? '.' : first.directory;
 }

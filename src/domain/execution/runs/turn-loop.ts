@@ -1,6 +1,7 @@
 import type { AgentProcess, AgentProfile, PromptBlock, TurnEnd } from '../../../agents/agent.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import type { ChangesRecorder } from '../changes/changes-recorder.ts';
+import type { CheckpointRecorder } from '../checkpoints/checkpoint-recorder.ts';
 import type { Meter } from '../metering/meter.ts';
 import { suspendForLimit } from '../metering/suspend-for-limit.ts';
 import { collectOutputs } from '../prompts/collect-outputs.ts';
@@ -37,6 +38,7 @@ export interface TurnParts {
   readonly meter: Meter;
   readonly commands: Commands;
   readonly changes: ChangesRecorder;
+  readonly checkpoints: CheckpointRecorder;
   readonly options: OptionControl;
   readonly agent: AgentProcess;
   /** The way in which the agent's own session was opened. */
@@ -52,6 +54,7 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
   let isForgetful = isFirst && run.agentSessionId !== null;
   let stopNote = await readStopNote(context, run.sessionId, isInterrupted);
   let isWarm = false;
+  let note: string | null = null;
   while (!leasedRun.isOver) {
     leasedRun.listen();
     const inbox = isInterrupted ? [] : await readInbox(context, run.sessionId);
@@ -68,7 +71,8 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
     if (reached !== null) return suspendForLimit(context, run, reached);
     if (isInterrupted) await closeInterrupted(context, run);
     const messages = isInterrupted ? await readTurnMessages(context, run.sessionId) : inbox;
-    const flags = { isInterrupted, isFirst, isForgetful, stopNote };
+    note ??= parts.checkpoints.takeText();
+    const flags = { isInterrupted, isFirst, isForgetful, stopNote, note };
     const blocks = await promptBlocks(leasedRun, { plan, sandbox, messages, tools: reports.tools, ...flags });
     await setGitIdentity(leasedRun, parts, messages.at(-1)?.seq ?? null);
     if (leasedRun.isOver) return;
@@ -77,6 +81,7 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
     const result = await runTurn(leasedRun, parts, { turn, blocks });
     if (result === null) return;
     isInterrupted = false;
+    note = null;
     // An agent may have dropped a turn that was stopped, with the instructions in it.
     isFirst = isFirst && result.isStopped;
     isForgetful = false;
@@ -111,6 +116,7 @@ async function runTurn(leasedRun: LeasedRun, parts: TurnParts, { turn, blocks }:
   reports.resetTurn();
   meter.turnStarted();
   commands.beginTurn(turn);
+  parts.checkpoints.turnStarted(turn);
   let end: TurnEnd;
   try {
     end = await prompt(parts, blocks, false);
@@ -128,7 +134,7 @@ async function runTurn(leasedRun: LeasedRun, parts: TurnParts, { turn, blocks }:
   const { entries, change } = outcomeOf(end.stopReason, reports.outcome(), profile);
   const result = await endTurn(context, run, end.stopReason, entries, change);
   if (isStopped) await collect();
-  await parts.changes.turnEnded(turn);
+  await Promise.all([parts.changes.turnEnded(turn), parts.checkpoints.turnEnded(turn)]);
   // The next message starts the agent again.
   return end.isKilled ? null : result;
 }

@@ -1,5 +1,6 @@
 import type { Agents } from '../../../agents/agent.ts';
 import type { Context } from '../../context.ts';
+import { createCheckpointMetrics } from '../checkpoints/checkpoint-metrics.ts';
 import { createWatchedSessions } from '../drafts/watched-sessions.ts';
 import { continueAfterBudgets } from '../provider-keys/continue-sessions.ts';
 import { createReservations } from '../provider-keys/reservations.ts';
@@ -70,6 +71,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
 
   const watched = createWatchedSessions(context.broadcaster);
   const reservations = createReservations(context, workerId);
+  const checkpointMetrics = createCheckpointMetrics();
 
   const adopt = (run: ActiveRun) => {
     runs.set(run.sessionId, run);
@@ -106,7 +108,8 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       const { claimed, isShort, hasMore } = await claimRuns(context, claimant, room);
       isFull = isShort || claimed.length === slots;
       if (hasMore && claimed.length > 0) isAgain = true;
-      for (const run of claimed) adopt(runSession(context, run, { ...options, watched, reservations, onIdle }));
+      for (const run of claimed)
+        adopt(runSession(context, run, { ...options, watched, reservations, checkpointMetrics, onIdle }));
       if (isShort && leaving.size === 0) evict();
     } while (isAgain && !isStopping);
   };

@@ -10,6 +10,8 @@ export interface S3Server {
   readonly requests: string[];
   /** Holds the next uploaded object: `reached` resolves once it has arrived, and `release` stores it. */
   holdNext(): { readonly reached: Promise<void>; release(): void };
+  /** Answers every request with this status until it is null. */
+  fail(status: number | null): void;
   close(): void;
 }
 
@@ -18,12 +20,17 @@ export async function startS3Server(): Promise<S3Server> {
   const objects = new Map<string, Buffer>();
   const requests: string[] = [];
   let gate: (() => Promise<void>) | null = null;
+  let failure: number | null = null;
   const server = createServer(async (request, response) => {
     const path = new URL(request.url ?? '/', 'http://s3').pathname;
     requests.push(`${request.method} ${path}`);
     const pass = request.method === 'PUT' ? gate : null;
     if (pass) gate = null;
     await pass?.();
+    if (failure !== null) {
+      request.resume();
+      return fail(response, failure, 'ServiceUnavailable');
+    }
     void answer(objects, path, request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -43,6 +50,9 @@ export async function startS3Server(): Promise<S3Server> {
         };
       });
       return { reached, release: () => release() };
+    },
+    fail(status) {
+      failure = status;
     },
     close: () => server.close(),
   };

@@ -89,7 +89,12 @@ describe('S3_… and MAX_ATTACHMENT_MB', () => {
       maxToolOutputBytes: 524_288_000,
       maxRepositoryBytes: 8_589_934_592,
       maxMirrorsBytes: 107_374_182_400,
+      checkpoints: {
+        ...{ isOn: true, maxFileBytes: 8_589_934_592, maxIgnoredBytes: 2_147_483_648, retentionMs: 2_592_000_000 },
+      },
     });
+    const off = { CHECKPOINTS: 'off', CHECKPOINT_RETENTION_DAYS: '0', MAX_IGNORED_FILES_MB: '0' };
+    expect(readConfig(off).checkpoints).toMatchObject({ isOn: false, retentionMs: null, maxIgnoredBytes: 0 });
     expect(readConfig({ ATTACHMENTS_DIR: '/mnt/shared' })).toMatchObject({ attachmentsDir: '/mnt/shared' });
   });
 

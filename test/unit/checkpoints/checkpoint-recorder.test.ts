@@ -13,7 +13,7 @@ type Result = SessionSaved | null | Error;
 function open(known: MissingPart[] = []) {
   let now = 0;
   const timers = new Set<{ at: number; act: () => void }>();
-  const told: string[] = [];
+  const notified: string[] = [];
   const lost: Error[] = [];
   const saves: (SessionSave & { end(result?: Result): Promise<void> })[] = [];
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -24,7 +24,7 @@ function open(known: MissingPart[] = []) {
     {
       sessionId: 's',
       metrics,
-      notices: createSafetyNotices(async (body) => void told.push(body), known),
+      notices: createSafetyNotices(async (body) => void notified.push(body), known),
       clock: {
         now: () => now,
         after(ms, act) {
@@ -54,7 +54,7 @@ function open(known: MissingPart[] = []) {
   return {
     recorder,
     metrics,
-    told,
+    notified,
     lost,
     saves,
     isClosed: () => isClosed,
@@ -120,7 +120,7 @@ it('lets the next turn begin after five seconds, and goes on saving', async () =
 });
 
 it('says once that a workspace is not safe, and once that it is safe again', async () => {
-  const { recorder, advance, last, told, metrics, saves } = open();
+  const { recorder, advance, last, notified, metrics, saves } = open();
   recorder.turnStarted(1);
   await advance(1_000);
   recorder.toolCall('a', true);
@@ -129,22 +129,22 @@ it('says once that a workspace is not safe, and once that it is safe again', asy
     await last().end(new Error('The storage is full.'));
   }
   expect(saves).toHaveLength(5);
-  expect(told).toEqual([]);
+  expect(notified).toEqual([]);
   await advance(20_000);
-  expect(told).toEqual([expect.stringContaining('changes since 2026-01-01T00:00:01.000Z could not be stored yet')]);
+  expect(notified).toEqual([expect.stringContaining('changes since 2026-01-01T00:00:01.000Z could not be stored yet')]);
   expect(metrics.read()).toMatchObject({ saved: 0, failed: 5, unsafeSessions: 1 });
   await last().end(new Error('The storage is full.'));
   await advance(60_000);
-  expect(told).toHaveLength(1);
+  expect(notified).toHaveLength(1);
   await last().end();
   await advance(0);
-  expect(told.slice(1)).toEqual(['The workspace is safe again: all its changes are stored.']);
+  expect(notified.slice(1)).toEqual(['The workspace is safe again: all its changes are stored.']);
   expect(metrics.read()).toMatchObject({ saved: 1, failed: 6, unsafeSessions: 0 });
 });
 
 it('reports missing parts when they change, to users and to the agent', async () => {
   const part = (path: string, reason: MissingPart['reason'] = 'TOO_LARGE') => ({ path, reason, bytes: 1, files: 3 });
-  const { recorder, advance, last, told } = open([part('workspace/known')]);
+  const { recorder, advance, last, notified } = open([part('workspace/known')]);
   const saveWith = async (...missing: MissingPart[]) => {
     recorder.toolCall('a', true);
     await advance(3_000);
@@ -154,16 +154,16 @@ it('reports missing parts when they change, to users and to the agent', async ()
   recorder.turnStarted(1);
   await saveWith(part('workspace/known'));
   await saveWith(part('workspace/known'), part('workspace/busy', 'CHANGING'));
-  expect([told, recorder.takeText()]).toEqual([[], null]);
+  expect([notified, recorder.takeText()]).toEqual([[], null]);
   const many = Array.from({ length: 22 }, (_, n) => part(`workspace/${n}\n"`));
   await saveWith(...many);
-  expect(told[0]?.split('\n')).toHaveLength(2 + 20 + 1);
-  expect(told[0]).toContain('- "workspace/0\\n\\"" (3 files): beyond the size limit');
-  expect(told[0]).toContain('- and 2 more');
+  expect(notified[0]?.split('\n')).toHaveLength(2 + 20 + 1);
+  expect(notified[0]).toContain('- "workspace/0\\n\\"" (3 files): beyond the size limit');
+  expect(notified[0]).toContain('- and 2 more');
   expect(recorder.takeText()).toContain('would be lost');
   expect(recorder.takeText()).toBeNull();
   await saveWith();
-  expect(told.slice(1)).toEqual(['All parts of the workspace are saved again.']);
+  expect(notified.slice(1)).toEqual(['All parts of the workspace are saved again.']);
 });
 
 it('lets a save of ignored files make way once for a save of work', async () => {

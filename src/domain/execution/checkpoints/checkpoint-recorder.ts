@@ -95,7 +95,7 @@ class Recorder implements CheckpointRecorder {
   #isFailing = false;
   /** A save of ignored files made way for another one: the next one does not. */
   #hasMadeWay = false;
-  #telling: Promise<void> = Promise.resolve();
+  #notifying: Promise<void> = Promise.resolve();
 
   constructor(services: Pick<Services, 'now' | 'log'>, options: CheckpointRecorderOptions) {
     this.#services = services;
@@ -176,7 +176,7 @@ class Recorder implements CheckpointRecorder {
   async close(): Promise<void> {
     this.#end();
     await this.#current?.done;
-    await this.#telling;
+    await this.#notifying;
     await this.#options.saver.close();
   }
 
@@ -197,7 +197,7 @@ class Recorder implements CheckpointRecorder {
     const { clock } = this.#options;
     const { unsavedSince } = this.#schedule;
     if (unsavedSince !== null)
-      this.#cancelSafety = clock.after(Math.max(0, unsavedSince + unsafeMs - clock.now()), () => this.#tellUnsafe());
+      this.#cancelSafety = clock.after(Math.max(0, unsavedSince + unsafeMs - clock.now()), () => this.#notifyUnsafe());
     const next = this.#isSettling ? null : this.#schedule.next();
     const current = this.#current;
     if (next === null || (current !== null && !this.#makesWay(current, next))) return;
@@ -239,7 +239,7 @@ class Recorder implements CheckpointRecorder {
       if (saved !== null) metrics.saved(clock.now() - startedAt, saved.storedBytes);
       if (this.#isFailing) this.#services.log.info({ sessionId }, 'The checkpoints of a session are stored again.');
       this.#isFailing = false;
-      this.#tell(() => notices.stored(saved?.missing));
+      this.#notify(() => notices.stored(saved?.missing));
       return 'stored';
     } catch (error) {
       return this.#failed(plan, error);
@@ -263,13 +263,13 @@ class Recorder implements CheckpointRecorder {
     return 'failed';
   }
 
-  #tellUnsafe(): void {
+  #notifyUnsafe(): void {
     const since = new Date(this.#services.now().getTime() - this.unsavedMs);
-    this.#tell(() => this.#options.notices.unsafe(since));
+    this.#notify(() => this.#options.notices.unsafe(since));
   }
 
-  #tell(say: () => Promise<void>): void {
-    this.#telling = this.#telling.then(say).catch((error: unknown) => {
+  #notify(write: () => Promise<void>): void {
+    this.#notifying = this.#notifying.then(write).catch((error: unknown) => {
       if (error instanceof FencedError) return this.#lose(error);
       const { sessionId } = this.#options;
       this.#services.log.warn({ err: error, sessionId }, 'A notice about checkpoints could not be written.');

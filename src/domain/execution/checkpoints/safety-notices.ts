@@ -11,9 +11,9 @@ export interface SafetyNotices {
   takeText(): string | null;
 }
 
-/** Creates the notices of a run. `tell` writes a NOTICE to the log; `known` are the parts that an earlier run has reported. */
+/** Creates the notices of a run. `writeNotice` writes a NOTICE to the log; `known` are the parts that an earlier run has reported. */
 export function createSafetyNotices(
-  tell: (body: string) => Promise<void>,
+  writeNotice: (body: string) => Promise<void>,
   known: readonly MissingPart[],
 ): SafetyNotices {
   let isUnsafe = false;
@@ -26,20 +26,20 @@ export function createSafetyNotices(
     const list = missingText(missing);
     const note = list === null ? null : `These parts of the workspace are not saved:\n\n${list}`;
     text = note && `${note}\n\nThey would be lost if the session moved to another machine.`;
-    await tell(note ?? 'All parts of the workspace are saved again.');
+    await writeNotice(note ?? 'All parts of the workspace are saved again.');
   };
   return {
     async unsafe(since) {
       if (isUnsafe) return;
       isUnsafe = true;
-      await tell(
+      await writeNotice(
         `The workspace is not safe at the moment: its changes since ${since.toISOString()} could not be stored yet, and would be lost with the worker. The agent goes on, and the service keeps trying.`,
       );
     },
     async stored(missing) {
       if (isUnsafe) {
         isUnsafe = false;
-        await tell('The workspace is safe again: all its changes are stored.');
+        await writeNotice('The workspace is safe again: all its changes are stored.');
       }
       if (missing !== undefined) await report(missing);
     },

@@ -38,6 +38,9 @@ export interface Worker {
   active(): number;
 }
 
+/** Interval of the figures about checkpoints in the log. */
+const checkpointLogMs = 5 * 60_000;
+
 /** Interval of the search for secrets that runs could not remove. */
 const sweepMs = 10 * 60_000;
 
@@ -163,6 +166,13 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
     }
   };
 
+  const logCheckpoints = () => {
+    const figures = checkpointMetrics.read();
+    if (runs.size === 0) return;
+    const write = figures.unsafeSessions > 0 ? log.warn : log.info;
+    write.call(log, { ...figures }, 'Checkpoints of this worker.');
+  };
+
   const sweep = async (isClaiming: boolean) => {
     try {
       const leftSecrets = { isLeased: (id: string) => runs.has(id), isClaiming };
@@ -194,6 +204,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
         setInterval(fence, 500).unref(),
         setInterval(() => void sweep(true), sweepMs).unref(),
         setInterval(() => void continueSuspended(), sweepMs).unref(),
+        setInterval(logCheckpoints, checkpointLogMs).unref(),
       ];
       poll();
       void continueSuspended();

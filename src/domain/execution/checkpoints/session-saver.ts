@@ -3,6 +3,7 @@ import type { CheckpointContent, MissingPart, NewSegment, SavedState, Saver } fr
 import { CheckpointError } from '../../../checkpoints/driver.ts';
 import { type CheckpointRecord, readNewestCheckpoint } from '../../checkpoints/checkpoint.ts';
 import { openCheckpointKey } from '../../checkpoints/checkpoint-key.ts';
+import { segmentSource } from '../../checkpoints/segment-source.ts';
 import type { Context } from '../../context.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import type { Mask } from '../runs/masking.ts';
@@ -61,7 +62,7 @@ export function createSessionSaver(context: Context, run: ClaimedRun, options: S
     const key = await openCheckpointKey(context, options.organizationId);
     const { maxFileBytes, maxIgnoredBytes } = context.checkpoints;
     const limits = { maxFileBytes, maxIgnoredBytes, maxEntries };
-    saver = await options.openSaver({ key, from: newest?.content ?? null, limits });
+    saver = await options.openSaver({ key, from: newest?.content ?? null, segments: segmentSource(context), limits });
     return saver;
   };
   const close = async () => {

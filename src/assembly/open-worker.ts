@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createAgents } from '../agents/acp/agents.ts';
 import { unchosenModels } from '../agents/profiles/model-choice.ts';
@@ -59,8 +60,9 @@ export async function openWorker(
     viewer: { value: viewer, enumerable: true },
     address: { value: null, enumerable: true },
   });
-  const { leaseMs, affinityMs } = config;
-  const options = { workerId, agents, leaseMs, affinityMs, pollMs: queuePollMs, workspaceTimes: config };
+  const { leaseMs, affinityMs, storedAffinityMs } = config;
+  const times = { leaseMs, affinityMs, storedAffinityMs, pollMs: queuePollMs, workspaceTimes: config };
+  const options = { workerId, agents, host: hostname(), ...times };
   const worker = createWorker(context, { ...options, ...capacityOf(config) });
   const stop = async () => {
     await worker.stop();

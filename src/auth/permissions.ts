@@ -163,6 +163,8 @@ export const permissionFor = {
   endMaintenance: 'ManageEnterpriseSettings',
   viewAgentPrograms: 'ManageEnterpriseSettings',
   changeAgentPrograms: 'ManageEnterpriseSettings',
+  viewWorkers: 'ManageEnterpriseSettings',
+  changeWorkers: 'ManageEnterpriseSettings',
 } as const satisfies Record<string, Permission>;
 
 /** The permissions of which any one suffices to view automations. */

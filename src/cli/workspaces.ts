@@ -73,7 +73,7 @@ async function remove(config: Config, idTexts: readonly string[], isOver: boolea
     }
     if (config.databaseUrl !== null) return `Deletion of ${ids.length} workspaces was requested from their workers.`;
     const { id: workerId } = await readWorkerIdentity(config.dataDir);
-    const times = { workspaceRetentionMs: null, workspaceInactiveMs: null };
+    const times = { workspaceRetentionMs: null, workspaceInactiveMs: null, workspaceReleaseMs: null };
     const options = { workspaces: [workspaces], workerId, ...times, isLeased: () => false };
     const count = await discardDue(context, options, ids);
     await deleteDiscarded(context, [workspaces], () => false);

@@ -8,6 +8,7 @@ import { flag, integer, number, text } from './forms.ts';
 /** The interval at which usage is recorded and compared with the limits. */
 const meterIntervalMs = 5_000;
 const minuteMs = 60_000;
+const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
 /** Variables for sessions and the agents that work on them. */
@@ -44,10 +45,12 @@ export const sessionVariables = {
   /** The time after which a finished or failed session, which a message would resume, loses them; 0: never. */
   WORKSPACE_INACTIVE_DAYS: number({ min: 0, max: 36_500, minMeaning: 'never' }).default(90),
   /**
-   * The time that a session waits for a lost worker that has its workspace, before another worker starts with an empty
-   * one.
+   * The time that a session waits for a lost worker that has its workspace, before another worker takes it over. Default: 3 if a
+   * checkpoint can be restored, and 30 if the workspace would be lost.
    */
-  WORKSPACE_AFFINITY_SECONDS: integer({ min: 0, max: 86_400 }).default(30),
+  WORKSPACE_AFFINITY_SECONDS: integer({ min: 0, max: 86_400 }).optional(),
+  /** The time after which an inactive session gives up its space on a worker's disk, if its workspace is stored; 0: never. */
+  WORKSPACE_RELEASE_AFTER_HOURS: number({ min: 0, max: 876_000, minMeaning: 'never' }).default(24),
   /** The memory that all agents of this process may use together, by the limits in their profiles. */
   AGENT_MEMORY_MB: integer({ min: 1, max: 100_000_000 }).optional(),
   /** The maximum size of the pack of a push. */
@@ -71,6 +74,8 @@ export interface SessionConfig {
   readonly concurrencyLimits: ConcurrencyLimits;
   readonly leaseMs: number;
   readonly affinityMs: number;
+  /** The same if a checkpoint can be restored. */
+  readonly storedAffinityMs: number;
   /** In MiB; null: this machine's memory, or no limit when `maxConcurrentSessions` is set. */
   readonly agentMemoryMb: number | null;
   /** The maximum size of the pack of a push. */
@@ -85,6 +90,8 @@ export interface SessionConfig {
   readonly workspaceRetentionMs: number | null;
   /** The same for a finished or failed session that a message would resume. */
   readonly workspaceInactiveMs: number | null;
+  /** The time after which an inactive session whose workspace is stored gives up its space on the disk; null: never. */
+  readonly workspaceReleaseMs: number | null;
 }
 
 /** Converts {@link sessionVariables} to the service's names and units. */
@@ -100,13 +107,15 @@ export function readSessionConfig(env: Variables): SessionConfig {
       perUser: env.MAX_CONCURRENT_SESSIONS_PER_USER || null,
     },
     leaseMs: env.LEASE_SECONDS * 1_000,
-    affinityMs: env.WORKSPACE_AFFINITY_SECONDS * 1_000,
+    affinityMs: (env.WORKSPACE_AFFINITY_SECONDS ?? 30) * 1_000,
+    storedAffinityMs: (env.WORKSPACE_AFFINITY_SECONDS ?? 3) * 1_000,
     agentMemoryMb: env.AGENT_MEMORY_MB ?? null,
     maxPushBytes: env.GIT_MAX_PUSH_MB * 1_048_576,
     metering: { minutesPerAcu: env.ACU_MINUTES, acusPerUsd: env.ACU_PER_USD, everyMs: meterIntervalMs },
     idleSuspendMs: env.IDLE_SUSPEND_MINUTES === 0 ? null : env.IDLE_SUSPEND_MINUTES * minuteMs,
     workspaceRetentionMs: env.WORKSPACE_RETENTION_DAYS === 0 ? null : env.WORKSPACE_RETENTION_DAYS * dayMs,
     workspaceInactiveMs: env.WORKSPACE_INACTIVE_DAYS === 0 ? null : env.WORKSPACE_INACTIVE_DAYS * dayMs,
+    workspaceReleaseMs: env.WORKSPACE_RELEASE_AFTER_HOURS === 0 ? null : env.WORKSPACE_RELEASE_AFTER_HOURS * hourMs,
     sessionExpiryMs: env.SESSION_EXPIRY_DAYS === 0 ? null : env.SESSION_EXPIRY_DAYS * dayMs,
   };
 }

@@ -36,4 +36,5 @@ export type Topic =
   | 'maintenance'
   | 'provider-keys'
   | 'agent-programs'
+  | 'workers'
   | 'keys';

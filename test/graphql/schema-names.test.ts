@@ -60,6 +60,8 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   redeliver: ['WebhookDelivery'],
   refresh: ['SessionChanges'],
   end: ['Maintenance'],
+  drain: ['Worker'],
+  undrain: ['Worker'],
 };
 
 const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
@@ -125,6 +127,7 @@ it('uses one form of id for each name: the REST id in output, any form in input'
     'profileId',
     'snapshotId',
     'templateId',
+    'workerId',
   ];
   const texts = ids(taken).filter((field) => !/: (?:ID|\[ID\])$/.test(field));
   expect(texts).toEqual(foreignIds.map((name) => `${name}: String`));

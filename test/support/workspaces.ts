@@ -23,7 +23,7 @@ export async function homeWorkerOf(test: TestApp, id: string): Promise<string> {
 /** Cleans up the app's data directory like its worker does every ten minutes. */
 export async function sweep(test: TestApp, options: Partial<SweepOptions> & { workerId: string }): Promise<number> {
   const context = asSystem(test.app.services, test.app.installation.enterpriseId);
-  const times = { workspaceRetentionMs: 14 * dayMs, workspaceInactiveMs: 90 * dayMs };
+  const times = { workspaceRetentionMs: 14 * dayMs, workspaceInactiveMs: 90 * dayMs, workspaceReleaseMs: null };
   const workspaces = [createLocalWorkspaces(test.dataDir)];
   const count = await sweepWorkspaces(context, { workspaces, ...times, isLeased: never, ...options }, never);
   await deleteDiscarded(context, workspaces, never);

@@ -45,7 +45,7 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
 const noIds = new Set(
   `snapshotid clientmutationid macroid eventtypeid appid installationid idpgroupname path branchname
    clientid channelid slackchannelid slackteamid profileid templateid
-   optionid agentid`.split(/\s+/),
+   optionid agentid workerid`.split(/\s+/),
 );
 
 /** The kinds of an id argument by its name; null if the name is not an id's. Throws for an unknown name. */

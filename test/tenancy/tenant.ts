@@ -148,6 +148,10 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
       return { playbookId, automationId };
     },
     async agentProgram() {
+      const [workerId, host] = [canary('worker'), canary('host')];
+      await tx.prisma.worker.create({
+        data: { id: workerId, enterpriseId, host, expiresAt: new Date(), seenAt: new Date() },
+      });
       const outcome = { state: 'failed', reason: canary('outcome') };
       const report = {
         ...{ id: 'claude', command: [canary('command')], sandbox: 'bwrap', failure: canary('failure') },
@@ -161,7 +165,7 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
       };
       await tx.prisma.agentProgram.create({
         data: {
-          ...{ workerId: canary('worker'), agentId: 'claude', enterpriseId, host: canary('host') },
+          ...{ workerId, agentId: 'claude', enterpriseId, host },
           ...{ version: canary('version'), source: 'AGENTS_DIRECTORY', path: canary('path') },
           ...{ hasKey: false, canInstall: true, error: canary('error') },
           ...{ progress: canary('progress'), progressPercent: 1 },

@@ -7,6 +7,7 @@ import './abilities.ts';
 import './acu-limits.ts';
 import './agent-options.ts';
 import './agent-programs.ts';
+import './workers.ts';
 import './agents.ts';
 import './attachment-uploads.ts';
 import './automation-schemas.ts';

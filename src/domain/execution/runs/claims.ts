@@ -12,10 +12,14 @@ export interface ClaimedRun {
   /** The agent's profile; null: the default. */
   readonly agent: string | null;
   readonly agentSessionId: string | null;
-  /** True if another worker had claimed it before, and has its workspace. */
+  /** True if another worker had claimed it before: a workspace of it here may be of an earlier time. */
   readonly isMoved: boolean;
   /** True if its workspace and home were deleted: remains of them must not be used. */
   readonly isWorkspaceDeleted: boolean;
+  /** The newest checkpoint; null: none. */
+  readonly checkpointId: string | null;
+  /** True if the checkpoint, or an empty workspace, replaces what this worker may have. */
+  readonly isRestoreRequested: boolean;
   /** True if an earlier worker sent a turn whose end was never written. */
   readonly isTurnOpen: boolean;
   /** `interrupt`: a user has stopped that turn. */
@@ -27,6 +31,8 @@ const batchSize = 8;
 
 // One claim at a time, over all processes: each counts the sessions of the one before it, so that no limit is exceeded.
 const takeTurn = `select pg_advisory_xact_lock(hashtext('switchyard:claims'))`;
+
+const isDrained = 'select 1 from worker where id = $1 and drain_requested_at is not null';
 
 // Takes all locks of a session at once, in the usual lock order, and skips a session that is locked: a claim never
 // waits for a session, and so does not delay other claims.
@@ -54,10 +60,18 @@ const takenFields = [
   'agentSessionId',
   'isTurnOpen',
   'command',
+  'checkpointId',
+  'isRestoreRequested',
 ] as const satisfies readonly Field<'Run'>[];
 
+// A worker may end between the claim and the restore: the request stays until the workspace is the right one. A session that was
+// handed over has no home; neither has one that has never run, which has no checkpoint. The checkpoints of a deleted workspace
+// are deleted with it.
 const takeRun = `
-  update run set generation = $2, home_worker_id = $3, workspace_deleted_at = null, workspace_deletion_requested_at = null
+  update run set generation = $2, home_worker_id = $3, workspace_deleted_at = null, workspace_deletion_requested_at = null,
+         checkpoint_id = case when $4::boolean then null else checkpoint_id end,
+         is_restore_requested = is_restore_requested or $4::boolean
+           or coalesce(home_worker_id <> $3, checkpoint_id is not null)
    where session_id = $1
   returning ${selectFields('Run', 'run', takenFields)}`;
 
@@ -76,6 +90,8 @@ export interface Claimant {
   readonly leaseMs: number;
   /** Time that a session waits for a dead worker with its workspace before another worker may claim it. */
   readonly affinityMs: number;
+  /** The same if a checkpoint can be restored instead; missing: the same time. */
+  readonly storedAffinityMs?: number;
   /** If omitted: every claim starts at the beginning of the queue. */
   readonly cursor?: QueueCursor;
 }
@@ -89,11 +105,6 @@ export interface Room {
   /** Returns the memory of a session with this agent. */
   memoryOf(agent: string | null): number;
 }
-
-const movedNotice: NewEntry = {
-  kind: 'NOTICE',
-  body: 'Another worker has taken the session over. Its workspace stayed with the first one; this one begins empty.',
-};
 
 const deletedNotice: NewEntry = {
   kind: 'NOTICE',
@@ -125,6 +136,8 @@ export async function claimRuns(context: Context, { leaseMs, ...poller }: Claima
     let leftMb = room.memoryMb;
     let isShort = false;
     await tx.query(takeTurn);
+    // Its drain may have been requested since its last report.
+    if ((await tx.query(isDrained, [workerId])).length > 0) return { claimed, isShort, hasMore: false };
     if (poller.cursor) poller.cursor.after = after;
     const candidates = await readCandidates(context, (sql, values) => tx.query(sql, values), poller, max);
     const found = await tx.query<LockedCandidate>(lockCandidates, [
@@ -141,6 +154,7 @@ export async function claimRuns(context: Context, { leaseMs, ...poller }: Claima
         sessionId,
         generation,
         workerId,
+        isWorkspaceDeleted,
       ]);
       await tx.query('update session_head set generation = $2 where session_id = $1', [sessionId, generation]);
       const session = await lockSession(tx, sessionId, generation);
@@ -151,7 +165,7 @@ export async function claimRuns(context: Context, { leaseMs, ...poller }: Claima
         tx,
         session,
         isClaimable ? { status: 'claimed', statusDetail: null } : {},
-        isWorkspaceDeleted ? [deletedNotice] : isMoved ? [movedNotice] : [],
+        isWorkspaceDeleted ? [deletedNotice] : [],
       );
       leftMb -= needsMb;
       if (run) claimed.push({ ...run, workerId, agent, isMoved, isWorkspaceDeleted });
@@ -193,14 +207,21 @@ export async function renewLeases(
 
 /**
  * Releases a session, unless another worker has claimed it or it has ended. The agent must have been stopped before.
- * Its remaining work waits for this worker first, before another may claim it.
+ * Its remaining work waits for this worker first, before another may claim it. With `isHandedOver`, any worker may claim it at
+ * once: the state of its workspace is stored.
  */
-export async function releaseLease(context: Context, run: Pick<ClaimedRun, 'sessionId' | 'generation'>): Promise<void> {
+export async function releaseLease(
+  context: Context,
+  run: Pick<ClaimedRun, 'sessionId' | 'generation'>,
+  isHandedOver = false,
+): Promise<void> {
   await context.store.execute(
     `with given as (delete from lease where session_id = $1 and generation = $2 returning session_id)
-     update run r set queued_at = greatest(r.queued_at, $3::timestamptz) from given
-      where r.session_id = given.session_id and r.queued_at is not null returning r.session_id`,
-    [run.sessionId, run.generation, context.now()],
+     update run r set queued_at = case when r.queued_at is null then null else greatest(r.queued_at, $3::timestamptz) end,
+            home_worker_id = case when $4::boolean and r.checkpoint_id is not null then null else r.home_worker_id end
+       from given
+      where r.session_id = given.session_id and (r.queued_at is not null or $4::boolean) returning r.session_id`,
+    [run.sessionId, run.generation, context.now(), isHandedOver],
   );
   context.notifier.notify('runs');
 }
@@ -211,10 +232,14 @@ export async function releaseLease(context: Context, run: Pick<ClaimedRun, 'sess
  */
 export async function voidOwnLeases(context: Context, workerId: string): Promise<void> {
   await context.store.execute('delete from lease where worker_id = $1', [workerId]);
-  await context.store.execute(`delete from worker where expires_at < now() - interval '1 day'`);
+  await context.store.execute(
+    `delete from worker where greatest(expires_at, seen_at, drain_requested_at) < now() - interval '1 day'`,
+  );
 }
 
 /** Records that a worker stops: sessions with their workspaces on it wait from now on as for a worker that has died. */
 export async function leaveQueue(context: Context, workerId: string): Promise<void> {
-  await context.store.execute('update worker set expires_at = now() where id = $1 and expires_at > now()', [workerId]);
+  await context.store.execute('update worker set expires_at = least(expires_at, now()), seen_at = null where id = $1', [
+    workerId,
+  ]);
 }

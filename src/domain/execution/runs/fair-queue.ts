@@ -35,6 +35,8 @@ export interface QueuePoller {
   readonly workerId: string;
   /** Time that a session waits for a dead worker with its workspace before another worker may claim it. */
   readonly affinityMs: number;
+  /** The same if a checkpoint can be restored instead; missing: the same time. */
+  readonly storedAffinityMs?: number;
   readonly cursor?: QueueCursor;
 }
 
@@ -72,6 +74,9 @@ const isForUserToAnswer = `
   and not exists (select 1 from log_entry e where e.session_id = r.session_id and e.message_type is not null
     and e.message_type <> 'agent_message' and e.seq > r.delivered_seq and not e.seq = any(r.answered_seqs))`;
 
+// The time that a session waits for the worker with its workspace.
+const affinity = `case when queue_group.home in ('', $3) then 0 when r.checkpoint_id is null then $4::int else $12::int end`;
+
 // Each session is ranked as if those before it ran already: first within its user, by age, then within its
 // organization, by the rank within its user. The result is the order of choosing, again and again, the organization
 // with the fewest running sessions, in it the user with the fewest, and of that user the oldest session. Age decides
@@ -88,7 +93,7 @@ const ranked = `
       left join running u on u.organization_id = x.organization_id and u.principal_id = x.principal_id
       left join organization_running g on g.organization_id = x.organization_id
      where x.home in ('', $3) or not exists (select 1 from worker h where h.id = x.home
-             and h.expires_at > now() - $4::int * interval '1 millisecond')),
+             and h.expires_at > now() - least($4::int, $12::int) * interval '1 millisecond')),
   by_user as (
     select queue_group.*, c.*, queue_group.user_n + row_number() over (
              partition by queue_group.organization_id, queue_group.principal_id order by c.queued_at, c.session_id) as user_rank
@@ -97,10 +102,10 @@ const ranked = `
           from run r join session s on s.id = r.session_id left join lease l on l.session_id = r.session_id
          where r.queued_at is not null and r.organization_id = queue_group.organization_id
            and r.principal_id = queue_group.principal_id and coalesce(r.home_worker_id, '') = queue_group.home
-           and r.queued_at <= $1::timestamptz
-             - case when queue_group.home in ('', $3) then 0 else $4::int end * interval '1 millisecond'
-           and (l.session_id is null or l.expires_at < now()
-             - ($2::int + case when queue_group.home in ('', $3) then 0 else $4::int end) * interval '1 millisecond')
+           and r.queued_at <= $1::timestamptz - ${affinity} * interval '1 millisecond'
+           and (l.session_id is null or l.expires_at < now() - ($2::int + ${affinity}) * interval '1 millisecond')
+           and (queue_group.home in ('', $3) or not exists (select 1 from worker h where h.id = queue_group.home
+             and h.expires_at > now() - ${affinity} * interval '1 millisecond'))
            and not (${isForUserToAnswer}) and not coalesce(s.agent, '') = any($11::text[])
          order by r.queued_at limit $8) c
      where ($10::int is null or queue_group.user_n < $10::int)
@@ -121,7 +126,7 @@ const ranked = `
 export async function readCandidates(
   context: Context,
   query: Context['store']['query'],
-  { workerId, affinityMs, cursor = { after: null } }: QueuePoller,
+  { workerId, affinityMs, storedAffinityMs = affinityMs, cursor = { after: null } }: QueuePoller,
   max: number,
 ): Promise<Candidate[]> {
   const { perOrganization, perUser } = context.concurrencyLimits;
@@ -136,7 +141,7 @@ export async function readCandidates(
         ? []
         : await query<Candidate>(ranked, [
             ...[context.now(), graceMs, workerId, affinityMs, ...columns],
-            ...[max, perOrganization, perUser, context.agents.elsewhereIds],
+            ...[max, perOrganization, perUser, context.agents.elsewhereIds, storedAffinityMs],
           ]);
     // Nothing follows, and the poll started at the beginning.
     if (found.length > 0 || (cursor.after === null && after === null)) return found;

@@ -1,6 +1,7 @@
 import type { AgentProcess } from '../../../agents/agent.ts';
 import type { Context } from '../../context.ts';
 import { FencedError } from '../../sessions/log.ts';
+import type { WorkspaceStart } from '../restores/restore-run.ts';
 import type { ClaimedRun } from './claims.ts';
 
 /**
@@ -12,10 +13,14 @@ export class LeasedRun {
   readonly run: ClaimedRun;
   /** Set after the launch. */
   agent: AgentProcess | null = null;
+  /** The files that it starts with; a restore replaces it. */
+  start: WorkspaceStart;
   /** A limit was reached, or the run is released, ended or lost: no further work begins. */
   isOver = false;
   /** The session is no longer this worker's: nothing may be written. */
   isLost = false;
+  /** True if any worker may continue the session at once, if its state is stored. */
+  isHandover = false;
   /** The time since which its agent has been idle, by the monotonic clock; null: busy. */
   idleSince: number | null = null;
   readonly #onIdle: () => void;
@@ -28,6 +33,7 @@ export class LeasedRun {
   constructor(context: Context, run: ClaimedRun, onIdle: () => void) {
     this.context = context;
     this.run = run;
+    this.start = { state: 'kept', agentSessionId: run.agentSessionId };
     this.#onIdle = onIdle;
   }
 

@@ -2,6 +2,7 @@ import type { PromptBlock } from '../../../agents/agent.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import { assembleTurn } from '../prompts/assemble-turn.ts';
 import { lastTurnDigest, transcriptDigest } from '../prompts/transcript-digest.ts';
+import type { WorkspaceStart } from '../restores/restore-run.ts';
 import type { LaunchPlan } from './launch.ts';
 import type { LeasedRun } from './leased-run.ts';
 import type { InboxMessage, StopNote } from './turns.ts';
@@ -18,8 +19,8 @@ export interface PromptInput {
   readonly isForgetful: boolean;
   /** A user stopped the turn before this one, or suspended the session in it. */
   readonly stopNote: StopNote;
-  /** News for the agent about its workspace; null: none. */
-  readonly note: string | null;
+  /** News for the agent about its workspace since its last turn. */
+  readonly notes: readonly string[];
   readonly sandbox: Sandbox;
   readonly tools: readonly string[];
 }
@@ -42,23 +43,28 @@ export async function promptBlocks(leasedRun: LeasedRun, input: PromptInput): Pr
   const texts = [
     digest || (await stoppedTurnOf(leasedRun, input)),
     stopped,
+    ...input.notes,
     input.isInterrupted ? interruptedText : '',
-    input.note ?? '',
   ];
   const prefaces = texts.filter((text) => text !== '').map(preface);
   const own = blocks.findIndex((block) => block.type === 'link' || block.isPreface !== true);
   return [...blocks.slice(0, Math.max(own, 0)), ...prefaces, ...blocks.slice(Math.max(own, 0))];
 }
 
-async function digestOf({ context, run }: LeasedRun, beforeSeq: number | null): Promise<string> {
+// The notes tell of a restore.
+const workspaceTexts = {
+  kept: ' Your workspace is as you left it.',
+  restored: '',
+  deleted:
+    ' Your workspace is empty: it was deleted, because nobody had used this session for long or an administrator asked for it.',
+  lost: '',
+} as const satisfies Record<WorkspaceStart['state'], string>;
+
+async function digestOf({ context, run, start }: LeasedRun, beforeSeq: number | null): Promise<string> {
   const digest = await transcriptDigest(context, run.sessionId, beforeSeq);
   if (digest === '') return '';
-  const workspaceText = run.isWorkspaceDeleted
-    ? 'Your workspace is empty: it was deleted, because nobody had used this session for long or an administrator asked for it.'
-    : run.isMoved
-      ? 'Your workspace is empty: it stayed on another machine.'
-      : 'Your workspace is as you left it.';
-  return `You have worked on this before, in a session of yours that could not be taken up again. ${workspaceText} What happened so far:\n\n${digest}`;
+  const workspaceText = workspaceTexts[start.state];
+  return `You have worked on this before, in a session of yours that could not be taken up again.${workspaceText} What happened so far:\n\n${digest}`;
 }
 
 // Agents drop parts of a turn that is stopped: Gemini CLI all of it, Codex and a killed agent the text of an open block.

@@ -1,10 +1,10 @@
 import { posix } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { AgentCrash, type AgentProfile, type Agents, type AgentUpdate } from '../../../agents/agent.ts';
+import type { AgentProfile, Agents, AgentUpdate } from '../../../agents/agent.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import type { Context } from '../../context.ts';
 import { newId } from '../../ids.ts';
-import { FencedError } from '../../sessions/log.ts';
+import type { FencedError } from '../../sessions/log.ts';
 import { type ChangesRecorder, createChangesRecorder } from '../changes/changes-recorder.ts';
 import type { CheckpointMetrics } from '../checkpoints/checkpoint-metrics.ts';
 import type { CheckpointRecorder } from '../checkpoints/checkpoint-recorder.ts';
@@ -24,21 +24,22 @@ import type { Reservations } from '../provider-keys/reservations.ts';
 import { createRunCredential, type RunCredential } from '../provider-keys/run-credential.ts';
 import { createReports, type Reports } from '../reports/reports.ts';
 import { type PreparedRepositories, prepareRepositories } from '../repositories/prepare-repositories.ts';
+import { prepareWorkspace } from '../restores/restore-run.ts';
+import { recordSaved } from '../restores/saved-record.ts';
 import { createOutputRecorder } from '../tool-output/output-recorder.ts';
 import { type ClaimedRun, releaseLease } from './claims.ts';
 import { type Commands, createCommands } from './commands.ts';
-import { failureOf, logLineOf, quotaOver } from './failures.ts';
 import { gitVariables, identityVariables } from './git-identity.ts';
 import { directoryOf, type LaunchPlan, planLaunch, withRepositories } from './launch.ts';
 import { LeasedRun } from './leased-run.ts';
 import { createMask, type Mask } from './masking.ts';
 import { createOptionControl, type OptionControl } from './option-control.ts';
-import { recordQuotaWait } from './quota-waits.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
+import { endFailedRun } from './run-failures.ts';
 import { createSafeLength } from './safe-length.ts';
 import { createSpanFinder } from './secret-spans.ts';
 import { runTurns } from './turn-loop.ts';
-import { endTurn, recordAgentSession, recordCrash } from './turns.ts';
+import { endTurn, recordAgentSession } from './turns.ts';
 
 /** One active session in this process, as the worker sees it. */
 export interface ActiveRun extends ClaimedRun {
@@ -46,6 +47,8 @@ export interface ActiveRun extends ClaimedRun {
   idleSince(): number | null;
   /** Ends it: the agent is stopped, and an open turn stays open for the next worker. Resolves when all is done. */
   end(): Promise<void>;
+  /** {@link end} for a session that another worker is to continue: it may do so at once if the workspace is stored. */
+  handOver(): Promise<void>;
   /** {@link end} for a session that this worker has lost: its agent can't call its model any more. */
   revoke(): Promise<void>;
   /** {@link end} for a session that another worker may claim at any moment: the agent is killed at once. */
@@ -75,6 +78,11 @@ export function runSession(context: Context, run: ClaimedRun, options: RunOption
       leasedRun.end();
       return done;
     },
+    handOver() {
+      leasedRun.isHandover = true;
+      leasedRun.end();
+      return done;
+    },
     revoke() {
       leasedRun.revoke();
       leasedRun.end();
@@ -96,12 +104,6 @@ const haltSaveMs = 4_000;
 
 /** The same for any other agent that has ended. */
 const lastSaveMs = 20_000;
-
-/** Maximum length of the end of an agent's stderr in an error. */
-const maxStderrCharacters = 2_000;
-
-/** Waits before retries if the profile has none. */
-const defaultRetryDelaysMs = [5_000, 15_000, 60_000];
 
 /** The parts of a run that are built from its launch plan. */
 interface Parts {
@@ -131,8 +133,12 @@ class SessionRun {
   /** True if a refused usage report of this run's agent has been logged. */
   #hasRefusedUsage = false;
 
+  /** True if a checkpoint has the state of the workspace, and no agent runs. */
+  #isStored: boolean;
+
   constructor(leasedRun: LeasedRun, options: RunOptions) {
     this.#leasedRun = leasedRun;
+    this.#isStored = leasedRun.run.isRestoreRequested && leasedRun.run.checkpointId !== null;
     this.#options = options;
     this.#commands = createCommands(leasedRun, () => this.#parts);
   }
@@ -150,20 +156,29 @@ class SessionRun {
         return;
       }
       const launchPlan = await planLaunch(context, run);
-      const { sessionId, isWorkspaceDeleted: isNew } = run;
-      const sandbox = await this.#options.agents.openSandbox({ profile: launchPlan.profile, sessionId, isNew });
-      cleanups.push(() => sandbox.close());
-      cleanups.push(() => this.#closeCheckpoints());
-      cleanups.push(() => clearSecretFiles(sandbox.files));
-      const { organizationId } = launchPlan;
+      const { profile, organizationId } = launchPlan;
       const signal = this.#leasedRun.ended;
+      const start = await prepareWorkspace(context, run, {
+        organizationId,
+        driver: this.#options.agents.driverOf(profile),
+        mask: createMask(launchPlan.secretValues),
+        signal,
+      });
+      this.#leasedRun.start = start;
+      this.#isStored = start.state === 'restored';
+      const isNew = start.state === 'deleted' || start.state === 'lost';
+      const sandbox = await this.#options.agents.openSandbox({ profile, sessionId: run.sessionId, isNew });
+      cleanups.push(() => sandbox.close());
+      cleanups.push(() => this.#closeCheckpoints(sandbox));
+      cleanups.push(() => clearSecretFiles(sandbox.files));
       const prepared = await prepareRepositories(context, run, { organizationId, sandbox, signal });
       if (prepared) cleanups.push(() => prepared.close());
       const plan = prepared ? withRepositories(launchPlan, prepared) : launchPlan;
       const parts = await this.#prepare(plan, sandbox);
       await this.#work(plan, parts, { cleanups, prepared });
     } catch (error) {
-      await this.#fail(error);
+      const retryDelaysMs = this.#parts?.profile.retryDelaysMs;
+      await endFailedRun(this.#leasedRun, error, { mask: this.#mask, retryDelaysMs });
     } finally {
       unsubscribe();
       await this.#tidy('An agent could not be stopped.', () => this.#leasedRun.agent?.stop());
@@ -174,16 +189,19 @@ class SessionRun {
       await this.#parts?.changes.settled();
       await this.#tidy('What the last calls of a model used could not be written.', () => this.#parts?.meter.close());
       for (const cleanUp of cleanups.reverse()) await this.#tidy('A run could not be cleaned up.', cleanUp);
-      await this.#tidy('A lease could not be given back; it ends by itself.', () => releaseLease(context, run));
+      const isHandedOver = this.#leasedRun.isHandover && this.#isStored;
+      const release = () => releaseLease(context, run, isHandedOver);
+      await this.#tidy('A lease could not be given back; it ends by itself.', release);
     }
   }
 
   // The secrets of the run are no longer in the workspace.
-  async #closeCheckpoints(): Promise<void> {
-    const { isLost, agent } = this.#leasedRun;
+  async #closeCheckpoints({ files }: Sandbox): Promise<void> {
+    const { context, run, isLost, agent } = this.#leasedRun;
     const checkpoints = this.#parts?.checkpoints;
-    if (!isLost && agent !== null) await checkpoints?.settle(lastSaveMs);
+    if (agent !== null) this.#isStored = !isLost && (await checkpoints?.settle(lastSaveMs)) === true;
     await checkpoints?.close();
+    if (agent !== null && this.#isStored) await recordSaved(context, run, files);
   }
 
   async #tidy(failed: string, act: () => unknown): Promise<void> {
@@ -297,7 +315,7 @@ class SessionRun {
     });
     leasedRun.agent = agent;
     if (leasedRun.isOver) return;
-    const opened = await agent.open(run.agentSessionId, served ? [served.server] : []);
+    const opened = await agent.open(leasedRun.start.agentSessionId, served ? [served.server] : []);
     // An id that contains a secret is not stored: the agent starts without its memory next time.
     const hasSecret = parts.mask(opened.agentSessionId) !== opened.agentSessionId;
     await recordAgentSession(context, run, hasSecret ? null : opened.agentSessionId);
@@ -357,38 +375,5 @@ class SessionRun {
     await suspendForLimit(leasedRun.context, leasedRun.run, reached);
     leasedRun.isLost = true;
     leasedRun.end();
-  }
-
-  async #fail(error: unknown): Promise<void> {
-    const { context, run, isOver, agent } = this.#leasedRun;
-    if (isOver || error instanceof FencedError) return;
-    const { sessionId } = run;
-    if (error instanceof AgentCrash && error.reason === 'quota') return this.#waitForQuota(error);
-    const failure = failureOf(error);
-    const message = this.#mask(failure.message);
-    const stderr =
-      error instanceof AgentCrash ? this.#mask(error.stderrTail, true).slice(-maxStderrCharacters).trim() : null;
-    if (failure.code === 'internal') context.log.error({ sessionId, err: error }, 'A session could not be run.');
-    else context.log.warn({ sessionId, reason: message, stderr }, logLineOf(failure, agent !== null));
-    await agent?.stop();
-    const delays = failure.isRetryable ? (this.#parts?.profile.retryDelaysMs ?? defaultRetryDelaysMs) : [];
-    await recordCrash(context, run, { ...failure, message, stderr }, delays).catch((failed: unknown) => {
-      if (!(failed instanceof FencedError))
-        context.log.error({ err: failed, sessionId }, 'A crash could not be written.');
-    });
-  }
-
-  async #waitForQuota(crash: AgentCrash): Promise<void> {
-    const { context, run, agent } = this.#leasedRun;
-    const { sessionId } = run;
-    await agent?.stop();
-    try {
-      const outcome = await recordQuotaWait(context, run, crash);
-      context.log.info({ sessionId, outcome }, 'The provider of a model has reached its limit.');
-      if (outcome === 'recorded') return;
-      await recordCrash(context, run, { ...quotaOver, stderr: null }, []);
-    } catch (error) {
-      if (!(error instanceof FencedError)) context.log.error({ err: error, sessionId }, 'A wait could not be written.');
-    }
   }
 }

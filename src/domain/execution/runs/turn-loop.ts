@@ -6,6 +6,7 @@ import type { Meter } from '../metering/meter.ts';
 import { suspendForLimit } from '../metering/suspend-for-limit.ts';
 import { collectOutputs } from '../prompts/collect-outputs.ts';
 import type { Reports } from '../reports/reports.ts';
+import { readAgentNotes } from '../restores/agent-notes.ts';
 import type { Commands } from './commands.ts';
 import { readGitIdentity, writeGitConfig } from './git-identity.ts';
 import type { LaunchPlan } from './launch.ts';
@@ -51,10 +52,10 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
   const { plan, sandbox, reports, meter, profile } = parts;
   let isInterrupted = run.isTurnOpen && !(await endCancelledTurn(context, run));
   let isFirst = parts.how === 'new';
-  let isForgetful = isFirst && run.agentSessionId !== null;
+  let isForgetful = isFirst && leasedRun.start.agentSessionId !== null;
   let stopNote = await readStopNote(context, run.sessionId, isInterrupted);
+  let notes = await readAgentNotes(context, run.sessionId);
   let isWarm = false;
-  let note: string | null = null;
   while (!leasedRun.isOver) {
     leasedRun.listen();
     const inbox = isInterrupted ? [] : await readInbox(context, run.sessionId);
@@ -71,8 +72,9 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
     if (reached !== null) return suspendForLimit(context, run, reached);
     if (isInterrupted) await closeInterrupted(context, run);
     const messages = isInterrupted ? await readTurnMessages(context, run.sessionId) : inbox;
-    note ??= parts.checkpoints.takeText();
-    const flags = { isInterrupted, isFirst, isForgetful, stopNote, note };
+    const text = parts.checkpoints.takeText();
+    if (text !== null) notes.push(text);
+    const flags = { isInterrupted, isFirst, isForgetful, stopNote, notes };
     const blocks = await promptBlocks(leasedRun, { plan, sandbox, messages, tools: reports.tools, ...flags });
     await setGitIdentity(leasedRun, parts, messages.at(-1)?.seq ?? null);
     if (leasedRun.isOver) return;
@@ -81,10 +83,10 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
     const result = await runTurn(leasedRun, parts, { turn, blocks });
     if (result === null) return;
     isInterrupted = false;
-    note = null;
     // An agent may have dropped a turn that was stopped, with the instructions in it.
     isFirst = isFirst && result.isStopped;
     isForgetful = false;
+    notes = [];
     stopNote = result.isStopped ? 'repeat' : null;
     isWarm = true;
   }

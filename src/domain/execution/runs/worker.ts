@@ -5,10 +5,13 @@ import { createWatchedSessions } from '../drafts/watched-sessions.ts';
 import { continueAfterBudgets } from '../provider-keys/continue-sessions.ts';
 import { createReservations } from '../provider-keys/reservations.ts';
 import type { WorkspaceTimes } from '../workspaces/deletable.ts';
+import { releaseStored } from '../workspaces/release.ts';
+import { batchesOf } from '../workspaces/sweep.ts';
 import { createSweeper } from '../workspaces/sweeper.ts';
 import { claimRuns, countWaiting, leaveQueue, renewLeases, voidOwnLeases } from './claims.ts';
 import { clearLeftSecrets } from './left-secrets.ts';
 import { type ActiveRun, runSession } from './run-session.ts';
+import { reportWorker } from './worker-reports.ts';
 
 /** Options of a worker. */
 export interface WorkerOptions {
@@ -21,6 +24,10 @@ export interface WorkerOptions {
   readonly memoryMb: number;
   /** Time that a session waits for the worker with its workspace. */
   readonly affinityMs: number;
+  /** The same if a checkpoint can be restored. */
+  readonly storedAffinityMs: number;
+  /** The name of the host. */
+  readonly host: string;
   /** Duration of a lease without a heartbeat; a heartbeat comes about every quarter of it. */
   readonly leaseMs: number;
   /** Interval of the polls of the queue without a notification. */
@@ -32,7 +39,7 @@ export interface WorkerOptions {
 /** Claims waiting sessions and runs their agents, until it is stopped. */
 export interface Worker {
   start(): Promise<void>;
-  /** Stops every agent and releases the sessions. Safe to call twice. */
+  /** Stops every agent and hands the sessions over. Safe to call twice. */
   stop(): Promise<void>;
   /** Sessions with an agent process in this worker. */
   active(): number;
@@ -40,6 +47,9 @@ export interface Worker {
 
 /** Interval of the figures about checkpoints in the log. */
 const checkpointLogMs = 5 * 60_000;
+
+/** Interval of the reports that the worker runs. */
+const reportMs = 20_000;
 
 /** Interval of the search for secrets that runs could not remove. */
 const sweepMs = 10 * 60_000;
@@ -54,6 +64,8 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
   const memoryOf = (agent: string | null) => context.agentProfiles.get(agent ?? context.defaultAgent)?.memoryMb ?? 0;
   const claimant = { ...options, cursor: { after: null } };
   let isStopping = false;
+  // It claims nothing, and has handed its sessions over.
+  let isDrained = false;
   // Sessions may wait for which there is no room: the first idle agent is evicted.
   let isFull = false;
   let isAgain = false;
@@ -114,11 +126,11 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       for (const run of claimed)
         adopt(runSession(context, run, { ...options, watched, reservations, checkpointMetrics, onIdle }));
       if (isShort && leaving.size === 0) evict();
-    } while (isAgain && !isStopping);
+    } while (isAgain && !isStopping && !isDrained);
   };
 
   const poll = () => {
-    if (isStopping) return;
+    if (isStopping || isDrained) return;
     isAgain = true;
     claiming ??= claim()
       .catch((error: unknown) => log.error({ err: error }, 'Waiting sessions could not be claimed.'))
@@ -158,6 +170,38 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
     for (const run of runs.values()) void run.abandon();
   };
 
+  // Sessions whose state is stored go to any worker; the others wait for this one as if it had died.
+  const handOver = async () => {
+    await claiming;
+    await Promise.all([...runs.values()].map((run) => run.handOver()));
+  };
+
+  const drain = async () => {
+    log.info({ sessions: runs.size }, 'This worker is drained: it hands its sessions over and claims none.');
+    await handOver();
+    for (const storage of workspaces)
+      for await (const ids of batchesOf(storage.ids())) {
+        if (!isDrained || isStopping) return;
+        await releaseStored(context, workerId, storage, ids);
+      }
+    context.notifier.notify('runs');
+  };
+
+  const report = async () => {
+    try {
+      const isWanted = await reportWorker(context, options);
+      if (isStopping || isWanted === isDrained) return;
+      isDrained = isWanted;
+      if (isDrained) await drain();
+      else {
+        log.info({}, 'This worker is no longer drained: it claims sessions again.');
+        poll();
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'The state of this worker could not be reported.');
+    }
+  };
+
   const continueSuspended = async () => {
     try {
       await continueAfterBudgets(context);
@@ -191,7 +235,9 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       await sweep(false);
       sweeper.start();
       watched.start();
+      await report();
       const unsubscribes = [
+        context.notifier.subscribe('workers', () => void report()),
         context.notifier.subscribe('runs', poll),
         context.notifier.subscribe('provider-keys', () => void continueSuspended()),
       ];
@@ -202,6 +248,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
         setInterval(poll, options.pollMs).unref(),
         setInterval(() => void heartbeat(), options.leaseMs / 4.5).unref(),
         setInterval(fence, 500).unref(),
+        setInterval(() => void report(), reportMs).unref(),
         setInterval(() => void sweep(true), sweepMs).unref(),
         setInterval(() => void continueSuspended(), sweepMs).unref(),
         setInterval(logCheckpoints, checkpointLogMs).unref(),
@@ -213,8 +260,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       isStopping = true;
       unsubscribe();
       for (const timer of timers) clearInterval(timer);
-      await claiming;
-      await Promise.all([...runs.values()].map((run) => run.end()));
+      await handOver();
       await reservations.stop();
       watched.stop();
       await sweeper.stop();

@@ -27,12 +27,14 @@ export function requestDeletionSeen(context: Context, { id }: Pick<SessionRecord
       throw new DomainError('INVALID_STATE', message);
     }
     const requested = await tx.query(
-      `update run set workspace_deletion_requested_at = $2::timestamptz
-        where session_id = $1 and home_worker_id is not null and workspace_deletion_requested_at is null
+      `update run set workspace_deletion_requested_at = $2::timestamptz, checkpoint_id = null, is_restore_requested = false
+        where session_id = $1 and (home_worker_id is not null or checkpoint_id is not null) and workspace_deletion_requested_at is null
           and workspace_deleted_at is null returning session_id`,
       [id, context.now()],
     );
     if (requested.length === 0) return session;
+    // Also if the worker with the workspace is gone: they have the same files.
+    await tx.query('delete from checkpoint where session_id = $1', [id]);
     // A finished session may still have a warm agent, which is stopped.
     await tx.query(
       `with r as (update run set generation = generation + 1 where session_id = $1 returning generation)

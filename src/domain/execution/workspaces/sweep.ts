@@ -1,7 +1,14 @@
 import type { Workspaces } from '../../../agents/sandbox/workspaces.ts';
 import type { Context } from '../../context.ts';
-import { findUnknownSessions, keepWorkspace, takeDueWorkspaces, type WorkspaceTimes } from './deletable.ts';
+import {
+  deleteDueCheckpoints,
+  findUnknownSessions,
+  keepWorkspace,
+  takeDueWorkspaces,
+  type WorkspaceTimes,
+} from './deletable.ts';
 import { isOwnStorage } from './orphans.ts';
+import { releaseDue } from './release.ts';
 
 /** Maximum number of sessions in one statement. */
 const batchSize = 100;
@@ -51,6 +58,9 @@ export async function sweepWorkspaces(
 ): Promise<number> {
   let count = 0;
   for (const storage of options.workspaces) count += await sweepStorage(context, options, storage, isStopped);
+  if (isStopped()) return count;
+  const deleted = await deleteDueCheckpoints(context, options);
+  if (deleted > 0) context.log.info({ count: deleted }, 'Checkpoints of sessions without a workspace were deleted.');
   return count;
 }
 
@@ -67,6 +77,7 @@ async function sweepStorage(
   for await (const ids of batchesOf(storage.ids())) {
     if (isStopped()) return count;
     count += await discardDue(context, options, ids);
+    await releaseDue(context, options, storage, ids);
     const unknownInBatch = await findUnknownSessions(context, ids);
     known += ids.length - unknownInBatch.length;
     unknown.push(...unknownInBatch);
@@ -87,6 +98,18 @@ async function sweepStorage(
   return count;
 }
 
+/** Reads the ids of workspaces in batches. */
+export async function* batchesOf(ids: AsyncIterable<string>): AsyncGenerator<string[]> {
+  let batch: string[] = [];
+  for await (const id of ids) {
+    batch.push(id);
+    if (batch.length < batchSize) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
 /** Deletes the discarded workspaces, including those of a process that was killed during the deletion. */
 export async function deleteDiscarded(
   { log }: Pick<Context, 'log'>,
@@ -100,15 +123,4 @@ export async function deleteDiscarded(
     if (problems.length > 0)
       log.warn({ location, problems }, 'Parts of deleted workspaces could not be deleted. The next sweep tries again.');
   }
-}
-
-async function* batchesOf(ids: AsyncIterable<string>): AsyncGenerator<string[]> {
-  let batch: string[] = [];
-  for await (const id of ids) {
-    batch.push(id);
-    if (batch.length < batchSize) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
 }

@@ -19,6 +19,7 @@ const kinds = {
   message: { prefix: 'event-', type: 'SessionMessage' },
   event: { prefix: 'event-', type: 'SessionEvent' },
   attachment: { prefix: 'attachment-', type: 'Attachment' },
+  checkpoint: { prefix: 'checkpoint-', type: 'Checkpoint' },
   playbook: { prefix: 'playbook-', type: 'Playbook' },
   note: { prefix: 'note-', type: 'KnowledgeNote' },
   folder: { prefix: 'folder-', type: 'KnowledgeFolder' },

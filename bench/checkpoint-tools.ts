@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { compareFileStates, readFileStates } from '../test/support/file-states.ts';
 import { bytesBelow, type CheckpointTool, type Cost, tools } from './support/checkpoint-tools.ts';
 import { type BenchWorkspace, changeOneLine, createBenchWorkspace } from './support/checkpoint-workspace.ts';
+import { segments, segmentsOfFiles } from './support/segments-tool.ts';
 
 const changes = 20;
 
@@ -76,5 +77,6 @@ const from = await createBenchWorkspace(join(directory, 'session'), say);
 say(
   `source: ${readFileStates(join(directory, 'session')).size} entries, ${((await bytesBelow(join(directory, 'session'))) / 1e6).toFixed(0)} MB`,
 );
-for (const tool of tools) if (wanted.length === 0 || wanted.includes(tool.name)) await measure(tool, from, directory);
+for (const tool of [...tools, segments, segmentsOfFiles])
+  if (wanted.length === 0 || wanted.includes(tool.name)) await measure(tool, from, directory);
 say(`The files are in ${directory}: delete it.`);

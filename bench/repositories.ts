@@ -10,7 +10,7 @@ import type { Bench, Server } from './support/bench.ts';
 import { median } from './support/compare.ts';
 import { ensureRepository } from './support/git-repository.ts';
 import { askOnce, graphqlRequest } from './support/http.ts';
-import { type LocalForge, nowMs, startLocalForge } from './support/local-forge.ts';
+import { type LocalForge, nowMs, permitForge, startLocalForge } from './support/local-forge.ts';
 import type { MeasureName, Row } from './support/measures.ts';
 import { type AgentTimes, promptedAgent } from './support/prompted-agent.ts';
 
@@ -56,7 +56,7 @@ export async function measureRepositories(bench: Bench): Promise<Row[]> {
   await writeFile(file, JSON.stringify({ agents }));
   const env = { ROLES: 'api,worker', AGENTS_CONFIG: file, MAX_CONCURRENT_SESSIONS: '500', GIT_ALLOW_HTTP: 'true' };
   const server = await bench.startServer(await bench.createDatabase(), { env });
-  await permit(server, forge);
+  await permitForge(forge, `org-${server.organizationId}`, (...args) => mutate(server, ...args));
 
   const cold = await compareCold(bench, server, forge);
   const path = await forge.newPath();
@@ -214,18 +214,6 @@ async function untilQuiet(forge: LocalForge): Promise<void> {
     seen = forge.requests.length;
     await wait(1_500);
   }
-}
-
-async function permit(server: Server, { url }: LocalForge): Promise<void> {
-  const connection = { providerType: 'GIT_HTTPS', name: 'Bench', host: url, username: 'bench', token: 'of-the-bench' };
-  const { gitConnection } = await mutate(
-    server,
-    'createGitConnection',
-    'gitConnection { gitConnectionId }',
-    connection,
-  );
-  const permission = { organizationId: `org-${server.organizationId}`, groupPrefix: 'bench', ...gitConnection };
-  await mutate(server, 'createGitPermission', 'gitPermission { gitPermissionId }', permission);
 }
 
 // JSON of the requested fields.

@@ -3,6 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import { measureAppend } from './append.ts';
 import { measureBigTables } from './big-tables.ts';
+import { measureCheckpoints } from './checkpoints.ts';
 import { measureFanOut } from './fan-out.ts';
 import { measureGraphqlPage } from './graphql-page.ts';
 import { measureIdleSubscriptions } from './idle-subscriptions.ts';
@@ -28,6 +29,7 @@ const measurements: readonly (readonly [name: string, measure: (bench: Bench) =>
   ['latency', measureLatency],
   ['live', measureLive],
   ['repositories', measureRepositories],
+  ['checkpoints', measureCheckpoints],
   ['append', measureAppend],
   ['big-tables', measureBigTables],
   ['rows-read', measureRowsRead],

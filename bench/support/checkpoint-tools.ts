@@ -15,6 +15,7 @@ export interface CheckpointTool {
   prepare?(store: string): Promise<unknown>;
   save(request: { readonly source: string; readonly store: string; readonly n: number }): Promise<Cost>;
   restore(request: { readonly store: string; readonly target: string; readonly n: number }): Promise<Cost>;
+  close?(): Promise<void>;
 }
 
 /** Returns the bytes of all files below a directory; 0: there is none. */

@@ -54,3 +54,14 @@ export async function startLocalForge(bench: Bench, repository: string): Promise
     },
   };
 }
+
+/** Calls a mutation of GraphQL, and returns its payload. */
+export type Mutate = (name: string, selection: string, input: object) => Promise<any>;
+
+/** Connects the forge, and permits its repositories to an organization (with its prefix). */
+export async function permitForge({ url }: LocalForge, organizationId: string, mutate: Mutate): Promise<void> {
+  const connection = { providerType: 'GIT_HTTPS', name: 'Bench', host: url, username: 'bench', token: 'of-the-bench' };
+  const { gitConnection } = await mutate('createGitConnection', 'gitConnection { gitConnectionId }', connection);
+  const permission = { organizationId, groupPrefix: 'bench', ...gitConnection };
+  await mutate('createGitPermission', 'gitPermission { gitPermissionId }', permission);
+}

@@ -58,7 +58,8 @@ class AgentSession {
     const lines = readFileSync(this.#history, 'utf8').split('\n');
     this.#step = lines.length - 1;
     const states = this.#rescan(['workspace', 'home/agent']) as Record<string, PathState>;
-    this.#write({ type: 'start', at, pid, how, steps: this.#step, states });
+    const worker = process.env.SWITCHYARD_WORKER ?? '';
+    this.#write({ type: 'start', at, pid, worker, how, steps: this.#step, states });
     const damage = checkDatabase(this.#context);
     if (damage !== null) note(`database: ${damage}`);
     // Reading it has changed its files.

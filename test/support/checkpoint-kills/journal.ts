@@ -19,6 +19,8 @@ export type JournalEntry =
       readonly type: 'start';
       readonly at: number;
       readonly pid: number;
+      /** The id of the worker that runs it. */
+      readonly worker: string;
       /** `new`: it has begun a session of its own. `loaded`: it continues one that its home has. */
       readonly how: 'new' | 'loaded';
       /** Steps of its own session that its home knows. */

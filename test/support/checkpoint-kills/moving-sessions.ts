@@ -49,7 +49,13 @@ export interface MovingSessions {
   startWorker(): Promise<WorkerProcess>;
   /** Kills a worker and its agents, and takes its data directory away. Returns the time. */
   lose(worker: WorkerProcess): Promise<number>;
+  /** Stops a worker with SIGTERM, and takes its data directory away. */
+  retire(worker: WorkerProcess): Promise<void>;
   workerId(worker: WorkerProcess): string;
+  /** Calls a mutation of GraphQL. Rejects with its errors. */
+  mutate(name: string, selection: string, input: object): Promise<any>;
+  /** Prefixed. */
+  readonly organizationId: string;
   createSession(input: object): Promise<string>;
   sendMessage(sessionId: string, body: string): Promise<void>;
   /** All sessions, by their ids. */
@@ -101,10 +107,19 @@ export async function openMovingSessions({ root, databaseUrl, env, launch }: Mov
   };
   const organizationId = (await ask('{ organizations(first: 1) { nodes { id } } }')).organizations.nodes[0]
     .id as string;
-  const workerId = ({ dataDir }: WorkerProcess) => readFileSync(join(dataDir, 'worker.id'), 'utf8').trim();
+  const ids = new Map<WorkerProcess, string>();
+  const workerId = (worker: WorkerProcess) => {
+    const id = ids.get(worker) ?? readFileSync(join(worker.dataDir, 'worker.id'), 'utf8').trim();
+    ids.set(worker, id);
+    return id;
+  };
+  // Deleting thousands of files would slow down the file system for the next minute.
+  const takeAway = ({ dataDir, name }: WorkerProcess) => renameSync(dataDir, join(root, 'lost', name));
 
   return {
     database,
+    mutate,
+    organizationId,
     workerId,
     async startWorker() {
       started += 1;
@@ -121,9 +136,14 @@ export async function openMovingSessions({ root, databaseUrl, env, launch }: Mov
       const at = Date.now();
       signalProcess(worker.pid, 'SIGKILL');
       for (const pid of findByEnvironment({ SWITCHYARD_WORKER: id })) signalProcess(pid, 'SIGKILL');
-      // Deleting thousands of files would slow down the file system for the next minute.
-      renameSync(worker.dataDir, join(root, 'lost', worker.name));
+      takeAway(worker);
       return at;
+    },
+    async retire(worker) {
+      workerId(worker);
+      workers.splice(workers.indexOf(worker), 1);
+      await worker.stop();
+      takeAway(worker);
     },
     async createSession(input) {
       const { session } = await mutate('createSession', 'session { sessionId }', { organizationId, ...input });

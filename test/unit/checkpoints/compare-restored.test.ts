@@ -5,7 +5,15 @@ import type { JournalEntry } from '../../support/checkpoint-kills/journal.ts';
 // The kill harness is only worth what its comparison finds.
 
 type Start = Life['start'];
-const start = (states: Start['states']): Start => ({ type: 'start', at: 0, pid: 1, how: 'loaded', steps: 0, states });
+const start = (states: Start['states']): Start => ({
+  type: 'start',
+  at: 0,
+  pid: 1,
+  worker: 'a',
+  how: 'loaded',
+  steps: 0,
+  states,
+});
 const begin = (step: number, touches: string[], isLong = false): JournalEntry =>
   ({ type: 'begin', at: step * 1_000 - 500, pid: 1, step, name: 'edit', touches, isLong }) as const;
 const end = (step: number, changes: Record<string, string | null>): JournalEntry =>

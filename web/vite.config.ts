@@ -29,7 +29,6 @@ export default defineConfig(({ command, mode }) => ({
       '/graphql': { target: serviceAddress(mode), ws: true },
       '/console/session': { target: serviceAddress(mode) },
       '/attachments': { target: serviceAddress(mode) },
-      '/workspace-files': { target: serviceAddress(mode) },
     },
   },
 }));

@@ -20,6 +20,7 @@ const kinds = {
   event: { prefix: 'event-', type: 'SessionEvent' },
   attachment: { prefix: 'attachment-', type: 'Attachment' },
   checkpoint: { prefix: 'checkpoint-', type: 'Checkpoint' },
+  snapshot: { prefix: 'snapshot-', type: 'Snapshot' },
   playbook: { prefix: 'playbook-', type: 'Playbook' },
   note: { prefix: 'note-', type: 'KnowledgeNote' },
   folder: { prefix: 'folder-', type: 'KnowledgeFolder' },

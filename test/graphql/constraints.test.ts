@@ -21,6 +21,7 @@ import { runMutation } from '../support/people.ts';
 import { keyInput, makeUser } from '../support/principals.ts';
 import { seedQuestion } from '../support/questions.ts';
 import { makeUsableRepository } from '../support/repositories.ts';
+import { saveCheckpoint } from '../support/session-checkpoints.ts';
 import { createSession } from '../support/sessions.ts';
 import { readText } from '../support/tree.ts';
 import { useApp } from '../support/use-app.ts';
@@ -45,6 +46,7 @@ beforeAll(async () => {
     { id: sessionId },
   );
   const { questionId } = data.session.pendingQuestion;
+  await saveCheckpoint(test, sessionId);
   ids = { ...ids, sessionId, questionId, userId: (await makeUser(test)).userId };
   ids = {
     ...ids,
@@ -58,6 +60,7 @@ beforeAll(async () => {
     webhookEndpointId: (await make('createWebhookEndpoint', 'webhookEndpoint { id }')).id,
     providerKeyId: (await make('createProviderKey', 'providerKey { id }', { key: 'c4n4ry' })).id,
     gitConnectionId: (await make('createGitConnection', 'gitConnection { id }', gitea)).id,
+    snapshotId: (await make('createSnapshot', 'snapshot { id }')).id,
     repositoryId: await makeUsableRepository(test, test.organizationId),
   };
 });
@@ -192,6 +195,7 @@ const nested: Readonly<Record<string, InputLocation>> = {
     path: ['sessionSecrets', '0'],
     input: (members) => ({ sessionSecrets: [{ key: 'SOME_KEY', value: 'x', ...members }] }),
   },
+  SessionPointInput: at('rewindSession', ['point'], (point) => ({ point })),
   SessionRepositoryInput: at('createSession', ['repositories', '0'], (members) => ({
     repositories: [{ repository: 'acme/site', ...members }],
   })),
@@ -268,7 +272,13 @@ describe('@constraint of inputs', () => {
     const compared = [
       ...['agent', 'defaultAgent', 'defaultTag', 'optionId', 'timeZone'],
       ...['rule', 'ipRanges', 'after', 'clientMutationId'],
-      ...['FolderPathInput.path', 'MacroInput.macro', 'RoleNameInput.name', 'SecretKeyInput.key'],
+      ...[
+        'FolderPathInput.path',
+        'MacroInput.macro',
+        'RoleNameInput.name',
+        'SecretKeyInput.key',
+        'SnapshotNameInput.name',
+      ],
       ...['MemberFilter.email', 'UserFilter.email', 'UserLookupInput.email'],
     ];
     const open = Object.values(printed.getTypeMap()).flatMap((type) => {

@@ -5,13 +5,17 @@ import { graphql } from '../support/app.ts';
 import { recurring, startSession } from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
 import { scopeOf } from '../support/principals.ts';
+import { sessionWithCheckpoint } from '../support/session-checkpoints.ts';
 import { makeOrganization } from '../support/sessions.ts';
 import { useApp } from '../support/use-app.ts';
 
 const test = useApp();
 let organizationId: string;
+let sessionId: string;
 beforeAll(async () => {
-  ({ organizationId } = await makeOrganization(test, 'Edges'));
+  const { token, ...organization } = await makeOrganization(test, 'Edges');
+  ({ organizationId } = organization);
+  ({ sessionId } = await sessionWithCheckpoint(test, token));
 });
 
 it('every creation of a listed object returns its edge', () => {
@@ -49,6 +53,7 @@ const created: [field: string, list: string, input: (n: number) => object][] = [
   ['role', 'enterprise.roles', (n) => ({ name: `r${n}`, scope: 'ORGANIZATION', permissions: ['VIEW_ORG_SESSIONS'] })],
   ['secret', 'organization.secrets', (n) => ({ ...scope(), key: `K${n}`, type: 'KEY_VALUE', value: 'c4n4ry' })],
   ['serviceUser', 'organization.serviceUsers', (n) => ({ ...scoped(), name: `s${n}`, roleId: 'org_member' })],
+  ['snapshot', 'organization.snapshots', (n) => ({ sessionId, name: `s${n}` })],
   ['session', 'organization.sessions', (n) => ({ ...scope(), prompt: `p${n}` })],
   ['user', 'enterprise.users', (n) => ({ ...scoped(), email: `e${n}@edges.test`, roleId: 'org_member' })],
   [

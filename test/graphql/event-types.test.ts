@@ -32,6 +32,7 @@ const readEvents = gql(`query($id: ID!, $kinds: [SessionEventKind!]) {
         ... on PullRequestEvent { pullRequest { url state } }
         ... on StructuredOutputEvent { structuredOutput }
         ... on AttachmentEvent { name attachment { attachmentId } }
+        ... on RewindEvent { words: body turn toSeq savedAt checkpoint { id } rewoundBy { displayName } }
         ... on ErrorEvent { words: body failure agentOutput }
       }
     }
@@ -147,6 +148,13 @@ const written: [NewEntry, Record<string, unknown>][] = [
   [
     { kind: 'ATTACHMENT', body: 'a.txt' },
     { __typename: 'AttachmentEvent', name: 'a.txt', attachment: null },
+  ],
+  [
+    { kind: 'REWIND', body: 'Reverted.', data: { turn: 2, toSeq: 7, savedAt: '2026-01-01T00:00:00.000Z' } },
+    {
+      ...{ __typename: 'RewindEvent', words: 'Reverted.', turn: 2, toSeq: 7, savedAt: '2026-01-01T00:00:00.000Z' },
+      checkpoint: null,
+    },
   ],
   [
     { kind: 'MESSAGE_CHANGED', body: 'Better', data: { change: 'edited' } },

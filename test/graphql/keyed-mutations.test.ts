@@ -5,6 +5,7 @@ import { createAutomation } from '../support/automations.ts';
 import { connectForgeAt } from '../support/git-webhooks.ts';
 import { runMutation } from '../support/people.ts';
 import { keyInput } from '../support/principals.ts';
+import { sessionWithCheckpoint } from '../support/session-checkpoints.ts';
 import { createSession } from '../support/sessions.ts';
 import { useApp } from '../support/use-app.ts';
 import { makeEndpoint } from '../support/webhooks.ts';
@@ -13,7 +14,7 @@ const test = useApp();
 
 // A report of presence, and tests of a provider key and of a git connection, may be repeated and have no key.
 const keyed =
-  /^(create|send(?!Presence)|answer|invite|rotate|run|test(?!ProviderKey|GitConnection)|redeliver|interrupt|retry)[A-Z]/;
+  /^(create|send(?!Presence)|answer|invite|rotate|run|test(?!ProviderKey|GitConnection)|redeliver|interrupt|retry|rewind|fork)[A-Z]/;
 
 it('every mutation that creates or sends takes a key, and its payload shows if it was replayed', () => {
   const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
@@ -73,6 +74,13 @@ const apiKey = async () => {
   return { apiKeyId: made.apiKey.id };
 };
 
+const pointed = async () => {
+  const { sessionId, checkpointId } = await sessionWithCheckpoint(test);
+  return { sessionId, point: { checkpointId } };
+};
+let snapshots = 0;
+const named = async () => ({ ...(await pointed()), name: `Snapshot ${snapshots++}` });
+
 const queued = async () => ({ sessionId: await createSession(test) });
 
 const failed = async () => {
@@ -88,6 +96,14 @@ const failed = async () => {
 const cases: Record<string, Case> = {
   retryTurn: { selection: 'session { id status }', input: failed, other: failed, table: 'audit_entry' },
   interruptSession: { selection: 'session { id statusDetail }', input: queued, other: queued, table: 'audit_entry' },
+  rewindSession: {
+    selection: 'session { id statusDetail } checkpoint { id }',
+    input: pointed,
+    other: pointed,
+    table: 'audit_entry',
+  },
+  forkSession: { selection: 'session { id title }', input: pointed, other: pointed, table: 'session' },
+  createSnapshot: { selection: 'snapshot { id name }', input: named, other: named, table: 'snapshot' },
   createRole: {
     selection: 'role { id name }',
     input: async () => ({ name: 'Once', scope: 'ORGANIZATION', permissions: ['USE_SESSIONS'] }),

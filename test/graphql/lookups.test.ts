@@ -6,6 +6,7 @@ import { graphql } from '../support/app.ts';
 import { startSession } from '../support/automations.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { globalIdOf, makeUser, otherId, scopeOf } from '../support/principals.ts';
+import { sessionWithCheckpoint } from '../support/session-checkpoints.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { useApp } from '../support/use-app.ts';
 
@@ -21,6 +22,7 @@ const names = {
   knowledgeNote: 'KnowledgeNote',
   knowledgeFolder: 'KnowledgeFolder',
   secret: 'Secret',
+  snapshot: 'Snapshot',
   user: 'User',
   role: 'Role',
 };
@@ -51,6 +53,9 @@ beforeAll(async () => {
     url: 'https://example.com/',
     eventTypes: ['SESSION_MESSAGE'],
   });
+  const saved = await sessionWithCheckpoint(test, token);
+  add('checkpoint', 'Checkpoint', saved.checkpointId);
+  await make('snapshot', 'Snapshot', { sessionId: saved.sessionId, name: 'Base' });
   const automation = {
     organizationId,
     name: 'a',
@@ -129,7 +134,7 @@ it('covers every type of node', () => {
 });
 
 it('finds each object by its id in every form, and nothing for strangers and unknown ids', async () => {
-  expect(resources.map(({ field }) => field)).toHaveLength(16);
+  expect(resources.map(({ field }) => field)).toHaveLength(18);
   for (const { field, type, restId, id } of resources) {
     const expected = { __typename: type, id: globalIdOf(type, id) };
     for (const form of [restId, id, globalIdOf(type, id)]) expect(await find(field, form), field).toEqual(expected);

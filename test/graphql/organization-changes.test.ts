@@ -5,6 +5,7 @@ import { readers, useReader } from '../support/change-readers.ts';
 import { openStream } from '../support/event-stream.ts';
 import { makeManager, makeRole, runMutation } from '../support/people.ts';
 import { makeUser, roleInput } from '../support/principals.ts';
+import { saveCheckpoint } from '../support/session-checkpoints.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { connect, type Following, follow } from '../support/sockets.ts';
 import { makeEndpoint } from '../support/webhooks.ts';
@@ -44,6 +45,7 @@ describe.each(readers)('through %s', (readerIs) => {
       id: Buffer.from(`Organization:${organizationId.replace('org-', '')}`).toString('base64'),
     });
     const sessionId = await createSession(test, { organizationId });
+    await saveCheckpoint(test, sessionId);
     return new Map([
       ['PLAYBOOK', await make('createPlaybook', 'playbook', { scope, title: 'Titled', body: 'Body' })],
       ['KNOWLEDGE_NOTE', await make('createKnowledgeNote', 'knowledgeNote', { scope, ...text })],
@@ -56,6 +58,7 @@ describe.each(readers)('through %s', (readerIs) => {
       ['ROLE', (await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_SESSIONS'])).id],
       ['MEMBER', data.node.members.nodes.find((each: any) => each.user.userId === user.userId).id],
       ['SESSION', Buffer.from(`Session:${sessionId}`).toString('base64')],
+      ['SNAPSHOT', await make('createSnapshot', 'snapshot', { sessionId, name: 'Base' })],
       ['SERVICE_USER', await make('createServiceUser', 'serviceUser', { scope, name: 'Robot', roleId: 'org_member' })],
     ]);
   }
@@ -87,6 +90,7 @@ describe.each(readers)('through %s', (readerIs) => {
       ['SECRET', 'deleteSecret', { secretId: made.get('SECRET') }],
       ['AUTOMATION', 'deleteAutomation', { automationId: made.get('AUTOMATION') }],
       ['WEBHOOK_ENDPOINT', 'deleteWebhookEndpoint', { webhookEndpointId: made.get('WEBHOOK_ENDPOINT') }],
+      ['SNAPSHOT', 'deleteSnapshot', { snapshotId: made.get('SNAPSHOT') }],
       ['SERVICE_USER', 'deleteServiceUser', { serviceUserId: made.get('SERVICE_USER') }],
     ];
     for (const [type, field, input] of acts) {

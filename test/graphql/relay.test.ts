@@ -53,7 +53,6 @@ const withoutId = [
   'PlaybookConsumption',
   'RoleAssignment',
   'SessionConsumption',
-  'SessionFile',
 ];
 
 it('gives edges a cursor and a node that can be refetched', () => {

@@ -17,6 +17,7 @@ const resources = [
   'Role',
   'Secret',
   'ServiceUser',
+  'Snapshot',
   'User',
   'WebhookEndpoint',
 ];
@@ -39,6 +40,8 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   archive: ['Session', 'Sessions'],
   unarchive: ['Session', 'Sessions'],
   interrupt: ['Session'],
+  rewind: ['Session'],
+  fork: ['Session'],
   suspend: ['Session'],
   retry: ['Turn'],
   resume: ['Session'],

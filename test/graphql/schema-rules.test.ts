@@ -308,7 +308,7 @@ const promisedValues: Record<string, string> = {
   SessionStatusDetail:
     'WORKING WAITING_FOR_USER WAITING_FOR_APPROVAL WAITING_FOR_QUOTA FINISHED INACTIVITY USER_REQUEST USAGE_LIMIT_EXCEEDED OUT_OF_CREDITS OUT_OF_QUOTA NO_QUOTA_ALLOCATION PAYMENT_DECLINED ORG_USAGE_LIMIT_EXCEEDED USER_USAGE_LIMIT_EXCEEDED TOTAL_SESSION_LIMIT_EXCEEDED ERROR',
   SessionEventKind:
-    'MESSAGE MESSAGE_CHANGED STATUS TURN THOUGHT PLAN TOOL_CALL QUESTION PERMISSION NOTICE USAGE LIMIT REPOSITORY PUSH PULL_REQUEST STRUCTURED_OUTPUT ATTACHMENT ERROR',
+    'MESSAGE MESSAGE_CHANGED STATUS TURN THOUGHT PLAN TOOL_CALL QUESTION PERMISSION NOTICE USAGE LIMIT REPOSITORY PUSH PULL_REQUEST STRUCTURED_OUTPUT ATTACHMENT REWIND ERROR',
   SessionOrigin: 'API WEBAPP AUTOMATION CLI OTHER',
   SessionOrderField: 'CREATED_AT UPDATED_AT',
   OrderDirection: 'ASC DESC',
@@ -395,6 +395,6 @@ it('has an interface for objects with a global id, and one for entries of a log'
   expect(of('Node')).toEqual(
     expect.arrayContaining(['Session', 'Organization', 'SessionMessage', 'Member', ...of('SessionEvent')]),
   );
-  expect(of('SessionEvent')).toHaveLength(18);
+  expect(of('SessionEvent')).toHaveLength(19);
   expect(of('Principal').sort()).toEqual(['ServiceKey', 'ServiceUser', 'SystemPrincipal', 'User']);
 });

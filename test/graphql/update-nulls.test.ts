@@ -6,6 +6,7 @@ import { automationOptions, createAutomation, recurring } from '../support/autom
 import { makeRole, runMutation } from '../support/people.ts';
 import { makeUser, scopeOf } from '../support/principals.ts';
 import { makeUsableRepository } from '../support/repositories.ts';
+import { sessionWithCheckpoint } from '../support/session-checkpoints.ts';
 import { createSession } from '../support/sessions.ts';
 import { useApp } from '../support/use-app.ts';
 import { makeEndpoint } from '../support/webhooks.ts';
@@ -218,6 +219,14 @@ const updates: Record<string, Updated> = {
     make: async () => ({ sessionId: await createSession(test, { organizationId: test.organizationId }) }),
     payloadField: 'session',
     values: { title: 'Changed', maxAcuLimit: 5 },
+  },
+  updateSnapshot: {
+    make: async () => {
+      const { sessionId } = await sessionWithCheckpoint(test);
+      return { snapshotId: await create('createSnapshot', 'snapshot', { sessionId, name: unique('Snapshot') }) };
+    },
+    payloadField: 'snapshot',
+    values: { name: 'Changed', description: 'Said' },
   },
   updateUser: {
     make: async () => ({ userId: (await makeUser(test)).userId }),

@@ -3,6 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { schema } from '../../src/api/graphql/schema/index.ts';
 import { daily, recurring, startSession } from '../support/automations.ts';
 import { runMutation } from '../support/people.ts';
+import { sessionWithCheckpoint } from '../support/session-checkpoints.ts';
 import { makeOrganization } from '../support/sessions.ts';
 import { useApp } from '../support/use-app.ts';
 
@@ -60,6 +61,7 @@ const resources: Record<string, Resource> = {
     member: 'description',
     values: ['one', 'two'],
   },
+  Snapshot: { field: 'snapshot', input: { name: 'Base' }, member: 'name', values: ['Ready', 'Set'] },
   Automation: {
     field: 'automation',
     input: { name: 'Daily', triggers: [recurring(daily)], actions: [startSession] },
@@ -90,7 +92,8 @@ async function createOne(name: string) {
   const run = (mutation: string, fields: string, input: object) =>
     runMutation(test, mutation, fields, input as Record<string, unknown>, test.adminToken);
   const selection = `${field} { ${id} version ${member} }`;
-  const created = (await run(`create${name}`, selection, { ...input, ...scope }))[field];
+  const of = fields.sessionId ? { sessionId: (await sessionWithCheckpoint(test)).sessionId } : {};
+  const created = (await run(`create${name}`, selection, { ...input, ...scope, ...of }))[field];
   return {
     created,
     update: (value: unknown, expectedVersion?: number) =>

@@ -13,6 +13,7 @@ import { seedSessionRepository } from '../support/followed-pull-requests.ts';
 import { secretCanary } from '../support/leaks.ts';
 import { keyInput, roleInput } from '../support/principals.ts';
 import { type Actor, type AuditedAction, agentText } from './audit-actor.ts';
+import { checkpointAuditedActions } from './checkpoint-audit-actions.ts';
 import { credentialAuditedActions } from './credential-audit-actions.ts';
 
 const inOrganization = (organization: string) => `/v3/organizations/${organization}`;
@@ -286,6 +287,7 @@ export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
     return { target, organization };
   },
   ...credentialAuditedActions,
+  ...checkpointAuditedActions,
   async create_knowledge(actor, organization) {
     return { target: await make(actor, organization, 'knowledge/notes', note, 'note_id'), organization };
   },

@@ -146,6 +146,8 @@ const kindOfType: Readonly<Record<string, IdKind>> = {
   KnowledgeNote: 'note',
   KnowledgeFolder: 'folder',
   Secret: 'secret',
+  Checkpoint: 'checkpoint',
+  Snapshot: 'snapshot',
   ProviderKey: 'providerKey',
   GitConnection: 'gitConnection',
   GitPermission: 'gitPermission',

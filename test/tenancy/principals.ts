@@ -48,9 +48,6 @@ const goneWithOrganization = new Set([
   'run',
   'lease',
   'attachment',
-  'checkpoint',
-  'checkpoint_segment',
-  'checkpoint_key',
   'idempotency_key',
   'secret',
   'provider_key',
@@ -63,6 +60,10 @@ const goneWithOrganization = new Set([
   'automation_run',
   'webhook_endpoint',
   'webhook_delivery',
+  'checkpoint',
+  'checkpoint_segment',
+  'checkpoint_key',
+  'snapshot',
 ]);
 
 /** Principals with the rights of one above them, and another kind of key. */

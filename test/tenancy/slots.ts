@@ -36,6 +36,7 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
   auditlogentry: ['auditEntry'],
   // Lists of sessions, and subscriptions to them, whose filters have ids.
   children: ['session'],
+  forks: ['session'],
   sessionchange: ['session'],
   waitingforme: ['session'],
   question: ['event'],
@@ -43,7 +44,7 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
 
 /** Names that look like ids, but identify no stored object. */
 const noIds = new Set(
-  `snapshotid clientmutationid macroid eventtypeid appid installationid idpgroupname path branchname
+  `clientmutationid macroid eventtypeid appid installationid idpgroupname path branchname
    clientid channelid slackchannelid slackteamid profileid templateid
    optionid agentid workerid`.split(/\s+/),
 );
@@ -57,6 +58,8 @@ export function kindsOf(name: string, isId: boolean, within: string): readonly I
     .toLowerCase()
     .replace(/^uuid$/, 'id');
   const looksLikeId = /(?:^id|^ids|Id|Ids|_id|_ids)$/.test(name) || /_(?:key|user)$/.test(name);
+  // The input of a new session takes any text.
+  if (flat === 'snapshotid' && !isId) return null;
   if (noIds.has(flat) || !(isId || looksLikeId)) return null;
   const stem = flat.replace(/ids?$/, '');
   // A plain "id" is the id of the object that it is passed to.
@@ -73,7 +76,7 @@ export function kindsOf(name: string, isId: boolean, within: string): readonly I
   );
 }
 
-const isOfSessions = (word: string) => /session|^children$|^waitingforme$/.test(word);
+const isOfSessions = (word: string) => /session|^children$|^forks$|^waitingforme$/.test(word);
 
 type Fits = (row: Row) => boolean;
 

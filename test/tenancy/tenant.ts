@@ -5,9 +5,9 @@ import { newId } from '../../src/domain/ids.ts';
 import { appendEntries, type NewEntry } from '../../src/domain/sessions/log.ts';
 import type { Transaction } from '../../src/store/store.ts';
 import type { TestApp } from '../support/app.ts';
+import { seedCheckpoint, seedSnapshot } from './checkpoints.ts';
 import { seedPullRequest } from './pull-requests.ts';
 import { seedChanges } from './tenant-changes.ts';
-import { seedFiles } from './tenant-files.ts';
 import { seedAutomations, seedGitConnection, seedKnowledge, seedProviderKey } from './tenant-resources.ts';
 
 /** Writes rows of one tenant; all their texts contain its name. */
@@ -257,9 +257,12 @@ async function insertSession(
       data: { sessionId: id },
     });
   }
-  // The initial message was in a turn that did not end well, so that it can be retried.
   const lastTurn = { turnCount: 1, turnSeqs: [2] };
-  await tx.prisma.run.create({ data: { sessionId: id, homeWorkerId: canary('worker'), ...lastTurn } });
+  const checkpointId = await seedCheckpoint(tx, { organizationId, sessionId: id, canary, createdAt });
+  await tx.prisma.run.create({
+    data: { sessionId: id, homeWorkerId: canary('worker'), checkpointId, ...lastTurn },
+  });
+  await seedSnapshot(tx, { organizationId, sessionId: id, checkpointId, userId, canary, createdAt });
   await tx.prisma.sessionHead.create({ data: { sessionId: id } });
   await tx.prisma.sessionTag.create({ data: { organizationId, tag, createdAt, sessionId: id } });
   await tx.prisma.sessionRepository.create({
@@ -288,7 +291,6 @@ async function insertSession(
   });
   await seedPullRequest(tx, { sessionId: id, url, createdAt, canary });
   await seedChanges(services, tx, { organizationId, sessionId: id, canary, createdAt });
-  await seedFiles(services, tx, { organizationId, sessionId: id, canary, createdAt });
   const expiresAt = new Date(createdAt.getTime() + 3_600_000);
   await tx.prisma.lease.create({ data: { sessionId: id, workerId: canary('worker'), generation: 0, expiresAt } });
   await tx.prisma.usage.create({
@@ -383,10 +385,9 @@ function entriesOf(
         refusal: canary('refusal'),
       },
     },
-    ...(['THOUGHT', 'NOTICE', 'LIMIT', 'PULL_REQUEST', 'STRUCTURED_OUTPUT', 'ATTACHMENT', 'ERROR'] as const).map(
-      toEntry,
-    ),
-    // A page has 20 entries, of every kind: the last two are of kinds that came before.
+    ...(
+      ['THOUGHT', 'NOTICE', 'LIMIT', 'PULL_REQUEST', 'STRUCTURED_OUTPUT', 'ATTACHMENT', 'REWIND', 'ERROR'] as const
+    ).map(toEntry),
     {
       id: question.id,
       kind: 'QUESTION',

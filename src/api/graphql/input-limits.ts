@@ -16,6 +16,8 @@ import { accessSchema, pricesSchema } from '../../domain/library/provider-keys/k
 import { pullRequestSchema } from '../../domain/open-pull-requests/open-pull-request.ts';
 import { sessionRepositorySchema } from '../../domain/repositories/session-repository-input.ts';
 import { answerTextSchema } from '../../domain/sessions/answer-question.ts';
+import { sessionPointSchema } from '../../domain/sessions/checkpoints/choose-checkpoint.ts';
+import { forkSchema } from '../../domain/sessions/checkpoints/fork-session.ts';
 import { sessionSecretSchema } from '../../domain/sessions/create-session.ts';
 import { messageInputSchema } from '../../domain/sessions/messages.ts';
 import { optionChoiceSchema } from '../../domain/sessions/options/check-choices.ts';
@@ -77,7 +79,9 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   RemoveSessionTagsInput: { schema: sessionTagsSchema },
   ReplaceAllowedTagsInput: { schema: allowedTagsSchema },
   ReplaceSessionTagsInput: { schema: sessionTagsSchema },
+  ForkSessionInput: { schema: forkSchema },
   ScheduleTriggerInput: automation('triggers'),
+  SessionPointInput: { schema: sessionPointSchema },
   SendMessageInput: { schema: messageInputSchema, names: { message: 'body' } },
   SendPresenceInput: { schema: presenceReportSchema },
   OpenPullRequestInput: { schema: pullRequestSchema },

@@ -15,6 +15,7 @@ import { findFolderPaths } from '../../domain/library/knowledge/folder-paths.ts'
 import { type Count, type CountedList, countNested, listNested, type NestedList } from '../../domain/nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../domain/pages.ts';
 import { findAttachments } from '../../domain/sessions/attachments/attachments.ts';
+import { findCheckpoints, findCurrentCheckpoints } from '../../domain/sessions/checkpoints/checkpoints.ts';
 import { findSessions } from '../../domain/sessions/find-session.ts';
 import { readInsights, type SessionInsights } from '../../domain/sessions/insights.ts';
 import { findLogEntries, type LogListRequest, listLogs } from '../../domain/sessions/list-log.ts';
@@ -168,6 +169,9 @@ const makeLoaders = lazily<From>()({
       );
       return ids.map((id) => paths.get(id) ?? null);
     }),
+  checkpoints: ({ ofSessions }: From) => byId((ids) => findCheckpoints(ofSessions, ids)),
+  /** By ids of sessions. */
+  currentCheckpoints: ({ ofSessions }: From) => byId((ids) => findCurrentCheckpoints(ofSessions, ids)),
   attachments: ({ ofSessions }: From) => byId((ids) => findAttachments(ofSessions, ids)),
   /** For sessions that the viewer may see. */
   insights: ({ context }: From) =>

@@ -5,6 +5,8 @@ import { viewerOfAnySession } from '../identity/organizations/enterprise-scope.t
 import { findMissingScopePermission, type ScopePermissions } from '../identity/organizations/scope.ts';
 import { isOwn } from '../sessions/find-session.ts';
 import type { SessionRecord } from '../sessions/session.ts';
+import { mayChangeSnapshot } from '../snapshots/change-snapshots.ts';
+import type { SnapshotRecord } from '../snapshots/snapshots.ts';
 
 /**
  * Returns the permission that the viewer lacks to change and delete an object that it can read; null: it has the permission. The acts
@@ -39,3 +41,7 @@ export const missingForSession: FindMissing<Pick<SessionRecord, 'organizationId'
   const viewer = viewerOfAnySession(context, 'manage');
   return hasPermission(viewer, changeSession, session.organizationId, isOwn(context, session)) ? null : changeSession;
 };
+
+/** {@link FindMissing} for snapshots, which their creators may manage with a permission of its own. */
+export const missingForSnapshot: FindMissing<SnapshotRecord> = (context, snapshot) =>
+  mayChangeSnapshot(context, snapshot) ? null : permissionFor.changeSession;

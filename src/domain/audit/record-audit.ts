@@ -13,7 +13,11 @@ interface AuditActMeaning {
  * docs/wire/audit-log.md#actions says when each one is written: a new line here needs its row there.
  */
 export const auditActions = {
-  'create_session': { target: 'session', meaning: 'A new session was created.' },
+  'create_session': {
+    target: 'session',
+    meaning:
+      'A new session was created. If it is a fork, `forkedFromId` and `checkpointId` in the data name the session and the checkpoint.',
+  },
   'send_message': { target: 'message', meaning: 'A message was sent to a session.' },
   'edit_message': { target: 'message', meaning: 'A message was edited before the agent received it.' },
   'withdraw_message': { target: 'message', meaning: 'A message was withdrawn before the agent received it.' },
@@ -32,6 +36,11 @@ export const auditActions = {
     meaning: 'A reply to a comment on a pull request of a session was requested. The data has the id of the comment.',
   },
   'retry_turn': { target: 'session', meaning: 'The messages of the last turn were sent to the agent again.' },
+  'rewind_session': {
+    target: 'session',
+    meaning:
+      'The files and the agent of a session were reverted to a checkpoint. The data has the checkpoint and its turn.',
+  },
   'sleep_session': { target: 'session', meaning: 'A session was suspended, directly or because it was archived.' },
   'acknowledge_session_hard_cap': { target: 'session', meaning: 'The ACU limit of a session was changed.' },
   'update_session_options': {
@@ -150,6 +159,15 @@ export const auditActions = {
     target: 'playbook',
     meaning: 'A playbook was deleted, of an organization or of the enterprise.',
   },
+  'create_snapshot': {
+    target: 'snapshot',
+    meaning: 'A snapshot was created. The data has its name and the session and checkpoint that it is of.',
+  },
+  'update_snapshot': {
+    target: 'snapshot',
+    meaning: 'A snapshot was changed. `changed` in the data names the changed fields.',
+  },
+  'delete_snapshot': { target: 'snapshot', meaning: 'A snapshot was deleted. `name` in the data is its name.' },
   'create_automation': { target: 'automation', meaning: 'An automation or a schedule was created.' },
   'update_automation': {
     target: 'automation',

@@ -6,6 +6,7 @@ export const resourceKinds = [
   'note',
   'folder',
   'secret',
+  'snapshot',
   'automation',
   'automationRun',
   'webhookEndpoint',

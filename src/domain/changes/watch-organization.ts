@@ -38,6 +38,7 @@ const requiredPermissions: Readonly<Record<ChangedKind, RequiredPermissions>> = 
     ofEnterprise: permissionFor.changeEnterpriseKnowledge,
   },
   secret: { ofOrganization: [permissionFor.viewSecrets] },
+  snapshot: { ofOrganization: [permissionFor.viewSession] },
   automation: { ofOrganization: automationViewPermissions },
   automationRun: { ofOrganization: automationViewPermissions },
   webhookEndpoint: { ofOrganization: [permissionFor.manageWebhooks] },

@@ -14,14 +14,19 @@ const maxChildren = 10;
 /** Maximum number of generations above a session that starts a child: a child's child may start one more. */
 const maxAncestors = 3;
 
+/** Maximum number of sessions and forks above a session that are read. */
+const maxSteps = 20;
+
+// A user's fork of a session is in the same generation, and none of the session's children.
 const familyOf = `
   with recursive up as (
-    select s.parent_id as "parentId", 1 as n from session s where s.id = $1
+    select s.parent_id as "parentId", case when s.forked_from_id is null then 1 else 0 end as n, 1 as step from session s where s.id = $1
     union all
-    select s.parent_id, up.n + 1 from session s join up on s.id = up."parentId" where up.n <= ${maxAncestors})
+    select s.parent_id, up.n + case when s.forked_from_id is null then 1 else 0 end, up.step + 1
+      from session s join up on s.id = up."parentId" where up.n <= ${maxAncestors} and up.step < ${maxSteps})
   select (select max(up.n) from up)::int as generations,
-         (select count(*) from session c where c.parent_id = $1)::int as children,
-         (select coalesce(sum(c.max_acu_limit), 0) from session c where c.parent_id = $1)::float8 as promised`;
+         (select count(*) from session c where c.parent_id = $1 and c.forked_from_id is null)::int as children,
+         (select coalesce(sum(c.max_acu_limit), 0) from session c where c.parent_id = $1 and c.forked_from_id is null)::float8 as promised`;
 
 /**
  * Checks that the agent of a session may start one more session, and returns the child's ACU limit: at most the unused

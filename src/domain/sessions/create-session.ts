@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { type CreateOptions, canonicalJson, checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
 import { tagsOfNewSession } from '../identity/organizations/allowed-tags.ts';
 import { chooseOrganization, type OrganizationRecord } from '../identity/organizations/use-organization.ts';
-import { newId } from '../ids.ts';
+import { newId, prefixedId } from '../ids.ts';
 import { maxTitleLength, parseInput, text } from '../input.ts';
 import { maxRepositories, sessionRepositoriesSchema } from '../repositories/session-repository-input.ts';
 import { isEnvironmentName } from '../secret-names.ts';
@@ -17,14 +17,21 @@ import { maxAcuLimitSchema, sessionAcuLimit } from './acu-limit.ts';
 import { admitChild, type ParentRun } from './admit-child.ts';
 import { chooseOwner } from './as-user.ts';
 import { attach } from './attachments/attach.ts';
+import { type Beginning, beginningEntry, findBeginning, missingSnapshotEntry } from './checkpoints/beginning.ts';
+import { beginWithCopy } from './checkpoints/copy-checkpoint.ts';
 import { defaultAgentOf } from './default-agent.ts';
 import { readOwnSession } from './find-session.ts';
-import { appendEntries } from './log.ts';
+import { appendEntries, type NewEntry } from './log.ts';
 import { checkChoices, optionChoicesSchema } from './options/check-choices.ts';
 import { withChoices } from './options/stored-options.ts';
 import { resolveReferences } from './references.ts';
 import { type ChosenRepository, chooseRepositories } from './repositories/choose-repositories.ts';
-import { insertRepositories, planDirectories, repositoryNames } from './repositories/write-repositories.ts';
+import {
+  insertRepositories,
+  planDirectories,
+  repositoryNames,
+  reservedDirectories,
+} from './repositories/write-repositories.ts';
 import { type SessionOrigin, type SessionRecord, sessionOrigins } from './session.ts';
 
 /** Maximum length of a prompt or message, in characters. It fits, as JSON, in a body of 1 MiB. */
@@ -55,13 +62,18 @@ export const sessionSecretSchema = z.object({
     .transform((sensitive) => sensitive ?? true),
 });
 
+/** The secrets of one session in inputs. */
+export const sessionSecretsSchema = z
+  .array(sessionSecretSchema)
+  .max(200, '"sessionSecrets" must have at most 200 items.');
+
 /** The values of a new session in inputs. */
 export const sessionSchema = z.object({
   prompt: text('prompt', { min: 1, max: maxPromptLength, isBlankRefused: true }),
   title: text('title', { max: maxTitleLength }).nullish(),
   tags: tagsSchema.nullish(),
   maxAcuLimit: maxAcuLimitSchema,
-  sessionSecrets: z.array(sessionSecretSchema).max(200, '"sessionSecrets" must have at most 200 items.').nullish(),
+  sessionSecrets: sessionSecretsSchema.nullish(),
   structuredOutputSchema: z
     .unknown()
     .superRefine((schema, check) => {
@@ -158,22 +170,26 @@ export async function insertSession(
   return id;
 }
 
-interface SessionToWrite {
+/** A session to write, whose input was checked. */
+export interface SessionToWrite {
   readonly id: string;
   readonly input: ParsedInput;
   readonly owner: Owner;
   readonly origin: SessionOrigin;
   readonly parent?: ParentRun | undefined;
+  /** The session that it is a fork of, and the checkpoint of it that it begins with. */
+  readonly fork?: { readonly sessionId: string; readonly beginning: Beginning } | undefined;
   readonly automationId: string | null;
   /** Text whose tokens name repositories; null: none do. */
   readonly tokensIn: string | null;
 }
 
-async function writeSession(
+/** Writes a session with everything that belongs to it, and records the act. Throws the errors of {@link createSession}. */
+export async function writeSession(
   context: Context,
   tx: Transaction,
   organization: OrganizationRecord,
-  { id, input, owner, origin, parent, automationId, tokensIn }: SessionToWrite,
+  { id, input, owner, origin, parent, fork, automationId, tokensIn }: SessionToWrite,
 ): Promise<void> {
   const organizationId = organization.id;
   const references = await resolveReferences(context, tx, organizationId, input);
@@ -185,11 +201,15 @@ async function writeSession(
   const named = { text: input.prompt, attachmentIds: references.attachmentIds };
   const prompt = await attach(context, tx, { id, organizationId }, named);
   const tags = await tagsOfNewSession(tx, organizationId, input.tags);
-  const parentId = parent?.sessionId ?? null;
-  const { repositories: wanted = null, repos: names = null } = input;
-  const sources = { named: wanted, names, prompt: tokensIn, parentId };
+  const parentId = fork?.sessionId ?? parent?.sessionId ?? null;
+  const { repositories: wanted = null, repos: names = null, snapshotId = null } = input;
+  const beginning =
+    fork?.beginning ?? (snapshotId === null ? null : await findBeginning(tx, organizationId, snapshotId));
+  const inherited = beginning?.repositories ?? null;
+  const sources = { named: wanted, names, prompt: tokensIn, parentId, inherited };
   const repositories = await chooseRepositories(context, tx, organization, sources);
-  planDirectories(repositories);
+  const reserved = reservedDirectories(repositories, inherited);
+  planDirectories(repositories, reserved);
   const whole = { ...references, prompt, agent, maxAcuLimit, tags };
   const branchTemplate = organization.branchTemplate;
   const rows = {
@@ -200,15 +220,18 @@ async function writeSession(
     origin,
     parentId,
     automationId,
+    fork,
     repositories,
+    reserved,
     branchTemplate,
+    beginning,
   };
   await insertRows(context, tx, rows);
   await audit(context, tx, 'create_session', {
     organizationId,
     sessionId: id,
     targetId: id,
-    ...(automationId === null ? {} : { data: { automationId } }),
+    data: { ...(automationId === null ? {} : { automationId }), ...(fork && forkData(fork)) },
   });
   tx.afterCommit(() => {
     context.notifier.notify(`organization:${organizationId}`);
@@ -216,6 +239,12 @@ async function writeSession(
   });
 }
 
+const forkData = ({ sessionId, beginning }: NonNullable<SessionToWrite['fork']>) => ({
+  forkedFromId: prefixedId('session', sessionId),
+  checkpointId: prefixedId('checkpoint', beginning.checkpoint.id),
+});
+
+/** The input of a new session after its check. An empty prompt: the session waits for its first message. */
 type ParsedInput = z.output<typeof sessionSchema>;
 
 function idempotencyKeyOf(context: Context, raw: CreateSessionInput, options: CreateSessionOptions): string | null {
@@ -240,11 +269,16 @@ async function insertRows(
     readonly organizationId: string;
     readonly parentId: string | null;
     readonly repositories: readonly ChosenRepository[];
+    readonly reserved: readonly string[];
     readonly branchTemplate: string | null;
+    readonly beginning: Beginning | null;
   },
 ): Promise<void> {
-  const { id, organizationId, input, owner, origin, parentId, automationId, repositories, branchTemplate } = session;
+  const { id, organizationId, input, owner, origin, parentId, fork, automationId, repositories, beginning } = session;
+  const { branchTemplate, reserved } = session;
   const now = context.now();
+  const hasPrompt = input.prompt !== '';
+  const state = hasPrompt ? newState : waitingState;
   const json = (value: unknown) => (value == null ? {} : { value: JSON.parse(JSON.stringify(value)) });
   const schema = json(input.structuredOutputSchema);
   const tags = input.tags ?? [];
@@ -255,7 +289,8 @@ async function insertRows(
       organizationId,
       title,
       isTitleDerived: !input.title,
-      status: 'new',
+      status: state.status,
+      statusDetail: state.statusDetail,
       isUnlisted: input.isUnlisted ?? false,
       origin,
       tags: [...tags],
@@ -265,6 +300,8 @@ async function insertRows(
       playbookId: input.playbookId ?? null,
       automationId,
       parentId,
+      forkedFromId: fork?.sessionId ?? null,
+      forkedCheckpointId: fork?.beginning.checkpoint.id ?? null,
       agent: input.agent ?? null,
       maxAcuLimit: input.maxAcuLimit ?? null,
       ...(input.secretIds ? { secretIds: input.secretIds } : {}),
@@ -277,14 +314,20 @@ async function insertRows(
     },
   });
   const principalId = owner.userId ?? owner.serviceUserId ?? '';
-  await tx.prisma.run.create({ data: { sessionId: id, organizationId, principalId, queuedAt: now } });
+  await tx.prisma.run.create({
+    data: { sessionId: id, organizationId, principalId, queuedAt: hasPrompt ? now : null },
+  });
   await tx.prisma.sessionHead.create({ data: { sessionId: id } });
+  if (beginning !== null) {
+    const copy = { from: beginning.checkpoint, sessionId: id, generation: 0, turn: 0, seq: 0, now };
+    await beginWithCopy(tx, { ...copy, kind: 'FORK', withAgentSession: fork !== undefined });
+  }
   if (tags.length > 0) {
     await tx.prisma.sessionTag.createMany({
       data: tags.map((tag) => ({ organizationId, tag, createdAt: now, sessionId: id })),
     });
   }
-  await insertRepositories(tx, repositories, { id, title, branchTemplate, now });
+  await insertRepositories(tx, repositories, { id, title, branchTemplate, reserved, now });
   const secrets = new Map((input.sessionSecrets ?? []).map((secret) => [secret.key, secret]));
   if (secrets.size > 0) {
     await tx.prisma.sessionSecret.createMany({
@@ -296,14 +339,16 @@ async function insertRows(
       })),
     });
   }
-  await appendEntries(
-    tx,
-    id,
-    null,
-    [
-      { kind: 'STATUS', data: { status: 'new', statusDetail: null, request: null, endedBy: null, isArchived: false } },
-      { kind: 'MESSAGE', messageType: 'initial_user_message', body: input.prompt, ...owner },
-    ],
-    now,
-  );
+  const entries: NewEntry[] = [
+    { kind: 'STATUS', data: { ...state, request: null, endedBy: null, isArchived: false } },
+    ...(beginning === null ? [] : [{ ...beginningEntry(beginning), ...owner }]),
+    ...(beginning === null && input.snapshotId ? [missingSnapshotEntry(input.snapshotId)] : []),
+    ...(hasPrompt
+      ? [{ kind: 'MESSAGE', messageType: 'initial_user_message', body: input.prompt, ...owner } as const]
+      : []),
+  ];
+  await appendEntries(tx, id, null, entries, now);
 }
+
+const newState = { status: 'new', statusDetail: null } as const;
+const waitingState = { status: 'running', statusDetail: 'waiting_for_user' } as const;

@@ -22,6 +22,7 @@ export const eventKinds = [
   'PULL_REQUEST',
   'STRUCTURED_OUTPUT',
   'ATTACHMENT',
+  'REWIND',
   'ERROR',
 ] as const;
 /** See {@link eventKinds}. */

@@ -111,6 +111,7 @@ export const SessionEventKindEnum = defineEnum<EventKind>(
     PULL_REQUEST: 'A pull request was created, or its state changed.',
     STRUCTURED_OUTPUT: 'The agent set the structured output of the session.',
     ATTACHMENT: 'The agent attached a file for the user.',
+    REWIND: 'A user reverted the files and the agent of the session to a checkpoint.',
     ERROR: 'The session stopped with an error.',
   },
 );

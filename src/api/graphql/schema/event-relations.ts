@@ -4,8 +4,9 @@ import type { AttachmentRecord } from '../../../domain/sessions/attachments/atta
 import { builder } from '../builder.ts';
 import type { Loaders } from '../loaders.ts';
 import { Attachment } from './attachments.ts';
+import { Checkpoint } from './checkpoints.ts';
 import { SessionEvent, SessionMessage, ToolCallEvent } from './events.ts';
-import { AttachmentEvent } from './reported-events.ts';
+import { AttachmentEvent, RewindEvent } from './reported-events.ts';
 import { Session } from './sessions.ts';
 
 builder.interfaceField(SessionEvent, 'session', (t) =>
@@ -33,6 +34,18 @@ builder.objectField(AttachmentEvent, 'attachment', (t) =>
     nullable: true,
     description: 'The attached file; null if it was deleted, or if the viewer may not use it.',
     resolve: ({ data }, _args, { loaders }) => loadAttachment(data?.attachmentId, loaders),
+  }),
+);
+
+builder.objectField(RewindEvent, 'checkpoint', (t) =>
+  t.field({
+    type: Checkpoint,
+    nullable: true,
+    description: 'Checkpoint that the session returned to; null if it was deleted since.',
+    resolve: ({ data }, _args, { loaders }) => {
+      const id = typeof data?.checkpointId === 'string' ? parseId('checkpoint', data.checkpointId) : null;
+      return id === null ? null : loaders.checkpoints.load(id);
+    },
   }),
 );
 

@@ -19,6 +19,7 @@ const typeOfKind = {
   PULL_REQUEST: 'PullRequestEvent',
   STRUCTURED_OUTPUT: 'StructuredOutputEvent',
   ATTACHMENT: 'AttachmentEvent',
+  REWIND: 'RewindEvent',
   ERROR: 'ErrorEvent',
 } as const satisfies Record<EventKind, string>;
 

@@ -7,6 +7,7 @@ import { findFoldersByPath } from '../../../domain/library/knowledge/folders.ts'
 import { findNotesByMacro } from '../../../domain/library/knowledge/notes.ts';
 import { findPlaybooksByMacro } from '../../../domain/library/playbooks/playbooks.ts';
 import { findSecretsByKey } from '../../../domain/library/secrets/secrets.ts';
+import { findSnapshotsByName } from '../../../domain/snapshots/snapshots.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import type { FindByKey } from '../loaders.ts';
@@ -17,6 +18,7 @@ import { Role, User } from './people.ts';
 import { Playbook } from './playbooks.ts';
 import { organizationIdOf, ScopeInput } from './scope-input.ts';
 import { Secret } from './secrets.ts';
+import { Snapshot } from './snapshots.ts';
 
 type Maybe<T> = T | null | undefined;
 type Found = Promise<object | null>;
@@ -180,6 +182,35 @@ addLookup({
     const organizationId = key ? parseId('organization', key.organizationId) : null;
     return key && organizationId !== null
       ? loaders.ofKeys(findSecretsByKey).load({ organizationId, key: key.key })
+      : nothing;
+  },
+});
+
+const SnapshotNameInput = builder.inputType('SnapshotNameInput', {
+  description: 'The name of a snapshot with its organization, in which it is unique.',
+  fields: (t) => ({
+    organizationId: t.id({ required: true, description: 'Global ID or REST id of the organization.' }),
+    name: t.string({ required: true, description: 'Name of the snapshot. Upper and lower case differ.' }),
+  }),
+});
+
+addLookup({
+  name: 'snapshot',
+  type: Snapshot,
+  kind: 'snapshot',
+  what: 'snapshot of an organization by its id or its name',
+  by: builder.inputType('SnapshotLookupInput', {
+    isOneOf: true,
+    description: 'Id or name of a snapshot of an organization. Exactly one member.',
+    fields: (t) => ({
+      id: t.id({ description: lookupId('snapshot') }),
+      name: t.field({ type: SnapshotNameInput, description: 'Name of the snapshot, with its organization.' }),
+    }),
+  }),
+  find: ({ loaders }, { name }) => {
+    const organizationId = name ? parseId('organization', name.organizationId) : null;
+    return name && organizationId !== null
+      ? loaders.ofKeys(findSnapshotsByName).load({ organizationId, name: name.name })
       : nothing;
   },
 });

@@ -3,11 +3,17 @@ import { readerOf } from './define-enum.ts';
 import { SessionStatusDetailEnum } from './enums.ts';
 import { agentFailure, pullRequestState, pushOutcome, repositoryState } from './event-enums.ts';
 import { dataOf, draftIdField, eventType, intOf, numberOf, textOf } from './events.ts';
+import { loadPrincipal, Principal } from './principals.ts';
 import { PullRequestType } from './pull-requests.ts';
 
 type FieldBuilder = Parameters<Parameters<typeof eventType>[2]>[0];
 
 const readDetail = readerOf(sessionStatusDetails);
+
+function timeOf(value: unknown): Date | null {
+  const time = new Date(textOf(value) ?? '');
+  return Number.isNaN(time.getTime()) ? null : time;
+}
 
 // Human-readable text from the service or the agent.
 const body = (t: FieldBuilder) =>
@@ -72,6 +78,35 @@ eventType(
       description:
         'Maximum number of ACUs of the session after its own limit was changed; null if the limit was removed or the notice is about something else.',
       resolve: (entry) => intOf(dataOf(entry).maxAcuLimit),
+    }),
+  }),
+);
+
+/** RewindEvent; the file on event relations adds its `checkpoint` field. */
+export const RewindEvent = eventType(
+  'RewindEvent',
+  'Return of the files and the agent of the session to a checkpoint. Entries of the log between the checkpoint and this one no longer hold.',
+  (t) => ({
+    body: body(t),
+    turn: t.int({
+      description: 'Number of the last turn that still holds; 0 if the checkpoint is from before the first turn.',
+      resolve: (entry) => intOf(dataOf(entry).turn) ?? 0,
+    }),
+    toSeq: t.int({
+      description: 'Number of the last entry of the log that still holds.',
+      resolve: (entry) => intOf(dataOf(entry).toSeq) ?? 0,
+    }),
+    savedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time when the checkpoint was saved; null if it is unknown.',
+      resolve: (entry) => timeOf(dataOf(entry).savedAt),
+    }),
+    rewoundBy: t.field({
+      type: Principal,
+      nullable: true,
+      description: 'Principal that reverted the session; null if the viewer may not see the principal.',
+      resolve: (entry, _args, context) => loadPrincipal(context, entry),
     }),
   }),
 );

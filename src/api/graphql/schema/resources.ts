@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import {
   type FindMissing,
   missingForSession,
+  missingForSnapshot,
   missingInOrganization,
   missingInScope,
 } from '../../../domain/abilities/abilities.ts';
@@ -43,6 +44,8 @@ import { secretChangeSchema } from '../../../domain/library/secrets/change-secre
 import { findSecrets } from '../../../domain/library/secrets/secrets.ts';
 import { sessionSchema } from '../../../domain/sessions/create-session.ts';
 import { sessionChangeSchema } from '../../../domain/sessions/update-session.ts';
+import { snapshotSchema } from '../../../domain/snapshots/change-snapshots.ts';
+import { findSnapshots } from '../../../domain/snapshots/snapshots.ts';
 import { endpointSchema } from '../../../domain/webhooks/change-endpoints.ts';
 import { findWebhookDeliveries } from '../../../domain/webhooks/deliveries.ts';
 import { findWebhookEndpoints } from '../../../domain/webhooks/endpoints.ts';
@@ -56,6 +59,7 @@ import { AuditLogEntry } from './audit-log.ts';
 import { CreateAutomationPayload } from './automation-mutations.ts';
 import { AutomationRunType } from './automation-runs.ts';
 import { Automation, AutomationList } from './automations.ts';
+import { Checkpoint } from './checkpoints.ts';
 import { Enterprise } from './enterprise-ref.ts';
 import { CreateGitConnectionPayload } from './git-connection-mutations.ts';
 import { GitConnection, GitConnectionList } from './git-connections.ts';
@@ -80,6 +84,8 @@ import { Secret, SecretList } from './secrets.ts';
 import { CreateServiceUserPayload, ServiceUserList } from './service-users.ts';
 import { CreateSessionPayload } from './session-mutations.ts';
 import { Session, SessionList } from './sessions.ts';
+import { CreateSnapshotPayload } from './snapshot-mutations.ts';
+import { Snapshot, SnapshotList } from './snapshots.ts';
 import { CreateUserPayload, UserList } from './users.ts';
 import { WebhookDelivery } from './webhook-deliveries.ts';
 import { CreateWebhookEndpointPayload } from './webhook-mutations.ts';
@@ -250,6 +256,21 @@ const all = {
     },
     changes: 'An automation, which also changes when it runs. Needs VIEW_ORG_AUTOMATIONS.',
     inputs: both(definitionSchema),
+  }),
+  checkpoint: resource(Checkpoint, {
+    load: ({ loaders }, id) => loaders.checkpoints.load(id),
+    lookup: 'checkpoint of a session',
+  }),
+  snapshot: resource(Snapshot, {
+    load: by(findSnapshots),
+    created: { payload: CreateSnapshotPayload, edge: SnapshotList.edge, list: 'snapshots' },
+    manage: {
+      description:
+        'Whether the viewer may change and delete the snapshot. For the viewer’s own snapshots, the permission to manage own sessions is enough.',
+      missing: missingForSnapshot,
+    },
+    changes: 'A snapshot of the organization. Needs VIEW_ORG_SESSIONS.',
+    inputs: both(snapshotSchema),
   }),
   automationRun: resource(AutomationRunType, {
     load: by(findRuns),

@@ -17,7 +17,8 @@ import { sessionIdDescription } from './session-id.ts';
 import { SessionRepositoryInput } from './session-repositories.ts';
 import { Session } from './sessions.ts';
 
-const SessionSecretInput = builder.inputType('SessionSecretInput', {
+/** A secret of one session in inputs. */
+export const SessionSecretInput = builder.inputType('SessionSecretInput', {
   description: 'Secret for a single session. It is deleted when the session is terminated or expires.',
   fields: (t) => ({
     key: t.string({
@@ -52,7 +53,7 @@ export const CreateSessionPayload = addMutation('createSession', {
     playbookId: t.id({ description: 'Global ID or REST id of the playbook to follow.' }),
     snapshotId: t.string({
       description:
-        'Id of a machine snapshot, 1 to 200 characters. It is stored with the session and has no other effect.',
+        'Id or name of a snapshot of the organization, 1 to 200 characters: the session begins with its files. Any other text is stored with the session, has no effect, and the log says so.',
     }),
     knowledgeIds: t.idList({
       description:

@@ -32,7 +32,7 @@ builder.objectFields(Session, (t) => ({
     {
       type: Session,
       ...boundary(viewsSession),
-      description: 'Sessions that this session started, newest first unless `orderBy` says otherwise.',
+      description: 'Sessions that this session started, and its forks. Newest first unless `orderBy` says otherwise.',
       args: sessionListArgs(t.arg),
       resolve: async (session, args, context) => {
         const { filter, orderBy } = args;

@@ -93,8 +93,7 @@ builder.node(Session, {
     }),
     snapshotId: t.exposeString('snapshotId', {
       nullable: true,
-      description:
-        'Id of the machine snapshot that was given at the start, which has no effect; null if none was given.',
+      description: 'Id or name of the snapshot that was given at the start, as it was given; null if none was given.',
     }),
     tags: t.stringList({ description: 'Tags of the session, at most 50.', resolve: (session) => [...session.tags] }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the session was started.' }),
@@ -111,7 +110,8 @@ builder.node(Session, {
     parent: t.field({
       type: Session,
       nullable: true,
-      description: 'Session that started this session; null if there is none or the viewer may not see it.',
+      description:
+        'Session that started this session, or that it is a fork of; null if there is none or the viewer may not see it.',
       resolve: (session, _args, { loaders }) =>
         session.parentId === null ? null : loaders.sessions.load(session.parentId),
     }),

@@ -1,4 +1,5 @@
 import type { Context } from '../../context.ts';
+import type { BeginningData } from '../../sessions/checkpoints/beginning.ts';
 
 /** Approximate length of a digest, in characters. */
 const digestLength = 12_000;
@@ -14,6 +15,8 @@ interface LogPart {
   readonly fromSeq: number;
   readonly beforeSeq: number | null;
   readonly exceptSeqs: readonly number[];
+  /** Rewinds from this entry on do not count; null: all count. */
+  readonly rewindsBeforeSeq?: number | null;
 }
 
 interface DigestRow {
@@ -22,6 +25,12 @@ interface DigestRow {
   readonly title: string | null;
   readonly status: string | null;
 }
+
+// Entries that a rewind reverted no longer hold, except for messages that the agent had not received.
+const isReverted = `exists (
+  select 1 from log_entry w where w.session_id = e.session_id and w.kind = 'REWIND' and w.seq > e.seq
+     and w.seq < coalesce($5::int, 2147483647) and e.seq > (w.data->>'toSeq')::int
+     and not (w.data->'keptSeqs') @> to_jsonb(e.seq))`;
 
 // Of a tool call only its last entry, with the result. The newest entries first.
 const entries = `
@@ -32,21 +41,43 @@ const entries = `
      and (e.kind <> 'TOOL_CALL' or not exists (select 1 from log_entry later
             where later.session_id = e.session_id and later.kind = 'TOOL_CALL' and later.seq > e.seq
               and later.data->>'toolCallId' = e.data->>'toolCallId' and later.seq < coalesce($2::int, 2147483647)))
+     and not ${isReverted}
    order by e.seq desc limit ${maxEntries}`;
+
+// The entry is written with the session, before its first message.
+const beginningOf = `
+  select e.data->'beginning' as beginning from log_entry e
+   where e.session_id = $1 and e.seq <= 3 and e.kind = 'NOTICE' and e.data ? 'beginning' limit 1`;
 
 const firstMessageOfTurn = 'select turn_seqs[1] as "fromSeq" from run where session_id = $1';
 
+/** Maximum number of sessions of which forks were made, one of the other, that a digest reads. */
+const maxForks = 5;
+
 /**
  * Summarizes a session for an agent that cannot resume its own memory of it: the last messages and the titles of tool
- * calls, about 12,000 characters. `beforeSeq`: without the log's entries from that number on, which the turn contains
- * anyway. Empty if the session has no entries.
+ * calls, about 12,000 characters, without what rewinds reverted. The digest of a fork begins with the session that it was
+ * made of. `beforeSeq`: without the log's entries from that number on, which the turn contains anyway. Empty if the
+ * session has no entries.
  */
 export async function transcriptDigest(
   context: Pick<Context, 'store'>,
   sessionId: string,
   beforeSeq: number | null = null,
 ): Promise<string> {
-  return digestOf(context, sessionId, { fromSeq: 0, beforeSeq, exceptSeqs: [] }, messageLength);
+  const parts: string[] = [];
+  let part = { sessionId, beforeSeq, rewindsBeforeSeq: null as number | null };
+  let left = digestLength;
+  for (let forks = 0; forks <= maxForks; forks++) {
+    const text = await digestOf(context, part.sessionId, { fromSeq: 0, exceptSeqs: [], ...part }, messageLength, left);
+    if (text !== '') parts.unshift(text);
+    left -= text.length;
+    const [row] = await context.store.query<{ beginning: BeginningData }>(beginningOf, [part.sessionId]);
+    if (row?.beginning.kind !== 'fork' || left < messageLength) break;
+    const { seq, sessionId: sourceId } = row.beginning;
+    part = { sessionId: sourceId, beforeSeq: seq + 1, rewindsBeforeSeq: seq + 1 };
+  }
+  return parts.join('\n');
 }
 
 /**
@@ -66,12 +97,14 @@ export async function lastTurnDigest(
 async function digestOf(
   context: Pick<Context, 'store'>,
   sessionId: string,
-  { fromSeq, beforeSeq, exceptSeqs }: LogPart,
+  { fromSeq, beforeSeq, exceptSeqs, rewindsBeforeSeq = null }: LogPart,
   maxMessageLength: number,
+  maxLength = digestLength,
 ): Promise<string> {
-  const rows = await context.store.query<DigestRow>(entries, [sessionId, beforeSeq, fromSeq, exceptSeqs]);
+  const values = [sessionId, beforeSeq, fromSeq, exceptSeqs, rewindsBeforeSeq];
+  const rows = await context.store.query<DigestRow>(entries, values);
   const lines: string[] = [];
-  let left = digestLength;
+  let left = maxLength;
   for (const row of rows) {
     const line = lineOf(row, maxMessageLength);
     left -= line.length + 1;

@@ -5,6 +5,7 @@ import { lastTurnDigest, transcriptDigest } from '../prompts/transcript-digest.t
 import type { WorkspaceStart } from '../restores/restore-run.ts';
 import type { LaunchPlan } from './launch.ts';
 import type { LeasedRun } from './leased-run.ts';
+import type { StateNote } from './state-note.ts';
 import type { InboxMessage, StopNote } from './turns.ts';
 
 /** The input of a run's turn. */
@@ -21,6 +22,8 @@ export interface PromptInput {
   readonly stopNote: StopNote;
   /** News for the agent about its workspace since its last turn. */
   readonly notes: readonly string[];
+  /** The session was rewound, or began with the files of another one; null: neither. */
+  readonly stateNote: StateNote | null;
   readonly sandbox: Sandbox;
   readonly tools: readonly string[];
 }
@@ -38,9 +41,10 @@ export async function promptBlocks(leasedRun: LeasedRun, input: PromptInput): Pr
   const turn = { sessionId, plan, messages, isFirst, sandbox, tools };
   const blocks = messages.length > 0 ? await assembleTurn(leasedRun.context, turn) : [];
   const before = input.isInterrupted ? null : (messages[0]?.seq ?? null);
-  const digest = input.isForgetful ? await digestOf(leasedRun, before) : '';
+  const digest = input.isForgetful ? await digestOf(leasedRun, before, input.stateNote) : '';
   const stopped = input.stopNote ? stoppedText : '';
   const texts = [
+    input.stateNote?.text ?? '',
     digest || (await stoppedTurnOf(leasedRun, input)),
     stopped,
     ...input.notes,
@@ -60,10 +64,14 @@ const workspaceTexts = {
   lost: '',
 } as const satisfies Record<WorkspaceStart['state'], string>;
 
-async function digestOf({ context, run, start }: LeasedRun, beforeSeq: number | null): Promise<string> {
+async function digestOf(
+  { context, run, start }: LeasedRun,
+  beforeSeq: number | null,
+  stateNote: StateNote | null,
+): Promise<string> {
   const digest = await transcriptDigest(context, run.sessionId, beforeSeq);
   if (digest === '') return '';
-  const workspaceText = workspaceTexts[start.state];
+  const workspaceText = stateNote === null ? workspaceTexts[start.state] : '';
   return `You have worked on this before, in a session of yours that could not be taken up again.${workspaceText} What happened so far:\n\n${digest}`;
 }
 

@@ -18,6 +18,7 @@ import { promptBlocks } from './prompt-blocks.ts';
 import { endCancelledTurn } from './questions.ts';
 import { isOverLimit } from './queue-reasons.ts';
 import type { Recorder } from './recorder.ts';
+import { readStateNote } from './state-note.ts';
 import {
   closeInterrupted,
   endTurn,
@@ -52,7 +53,8 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
   const { plan, sandbox, reports, meter, profile } = parts;
   let isInterrupted = run.isTurnOpen && !(await endCancelledTurn(context, run));
   let isFirst = parts.how === 'new';
-  let isForgetful = isFirst && leasedRun.start.agentSessionId !== null;
+  let stateNote = await readStateNote(context, run.sessionId, { isInterrupted, plan });
+  let isForgetful = isFirst && (leasedRun.start.agentSessionId !== null || stateNote?.hasHistory === true);
   let stopNote = await readStopNote(context, run.sessionId, isInterrupted);
   let notes = await readAgentNotes(context, run.sessionId);
   let isWarm = false;
@@ -74,11 +76,12 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
     const messages = isInterrupted ? await readTurnMessages(context, run.sessionId) : inbox;
     const text = parts.checkpoints.takeText();
     if (text !== null) notes.push(text);
-    const flags = { isInterrupted, isFirst, isForgetful, stopNote, notes };
+    const flags = { isInterrupted, isFirst, isForgetful, stopNote, stateNote, notes };
     const blocks = await promptBlocks(leasedRun, { plan, sandbox, messages, tools: reports.tools, ...flags });
     await setGitIdentity(leasedRun, parts, messages.at(-1)?.seq ?? null);
     if (leasedRun.isOver) return;
-    const turn = await startTurn(context, run, { messages: inbox, isAfterStop: stopNote !== null });
+    const isAfter = { isAfterStop: stopNote !== null, hasStateNote: stateNote !== null };
+    const turn = await startTurn(context, run, { messages: inbox, ...isAfter });
     if (turn === null) continue;
     const result = await runTurn(leasedRun, parts, { turn, blocks });
     if (result === null) return;
@@ -87,6 +90,7 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
     isFirst = isFirst && result.isStopped;
     isForgetful = false;
     notes = [];
+    if (!result.isStopped) stateNote = null;
     stopNote = result.isStopped ? 'repeat' : null;
     isWarm = true;
   }

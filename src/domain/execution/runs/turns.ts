@@ -85,9 +85,9 @@ export async function lockRun(tx: Transaction, run: ClaimedRun): Promise<LockedR
   return row;
 }
 
-// A retry sends the messages of a stopped turn again on purpose.
+// A retry sends the messages of a stopped turn again on purpose. A rewind has reverted the turn.
 const lastTurnOrRetry = `
-  select data from log_entry where session_id = $1 and (kind = 'TURN' or (kind = 'NOTICE' and data ? 'retriedTurn'))
+  select data from log_entry where session_id = $1 and (kind in ('TURN', 'REWIND') or (kind = 'NOTICE' and data ? 'retriedTurn'))
    order by seq desc limit 1`;
 
 /**
@@ -115,6 +115,8 @@ export interface TurnStart {
   readonly messages: readonly InboxMessage[];
   /** True if it begins with a {@link StopNote}. */
   readonly isAfterStop: boolean;
+  /** True if it begins with a note that the agent's files are from another time (see `readStateNote`). */
+  readonly hasStateNote?: boolean;
 }
 
 /**
@@ -124,7 +126,7 @@ export interface TurnStart {
 export async function startTurn(
   context: Context,
   run: ClaimedRun,
-  { messages, isAfterStop: isAfter }: TurnStart,
+  { messages, isAfterStop: isAfter, hasStateNote = false }: TurnStart,
 ): Promise<number | null> {
   return context.store.transact(async (tx) => {
     const row = await lockRun(tx, run);
@@ -142,7 +144,14 @@ export async function startTurn(
     );
     // Records the worker, so that a turn that two workers have run can be found.
     const { generation, workerId } = run;
-    const data = { turn, phase: 'started', generation, workerId, ...(isAfter && { isAfterStop: true }) };
+    const data = {
+      turn,
+      phase: 'started',
+      generation,
+      workerId,
+      ...(isAfter && { isAfterStop: true }),
+      ...(hasStateNote && { hasStateNote }),
+    };
     const started: NewEntry = { kind: 'TURN', data };
     // The question that an interrupted turn waited with is still pending.
     const pendingQuestionId = messages.length > 0 ? null : session.pendingQuestionId;

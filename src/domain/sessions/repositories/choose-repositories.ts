@@ -8,11 +8,18 @@ import {
   type UsableRepository,
 } from '../../repositories/resolve-repositories.ts';
 import { maxRepositories, type SessionRepositoryInput } from '../../repositories/session-repository-input.ts';
+import { type InheritedRepository, readInheritedRepositories } from './inherited-repositories.ts';
 import { readRepositoryTokens } from './repository-tokens.ts';
+
+/** The input of a new session's repository. */
+interface WantedRepository extends SessionRepositoryInput {
+  /** The repository whose clone is in the files that the session begins with; missing: it is not there. */
+  readonly inherited?: InheritedRepository;
+}
 
 /** A repository that a new session works on, and what was asked for it. */
 export interface ChosenRepository {
-  readonly wanted: SessionRepositoryInput;
+  readonly wanted: WantedRepository;
   readonly usable: UsableRepository;
 }
 
@@ -26,19 +33,40 @@ export interface RepositorySources {
   readonly prompt: string | null;
   /** Unprefixed id of the session whose agent starts this one; null: none. */
   readonly parentId: string | null;
+  /** The repositories of the files that it begins with; null: it begins with none. */
+  readonly inherited: readonly InheritedRepository[] | null;
 }
 
 /**
- * Returns the repositories of a new session: the named ones, or else those that the prompt names as `@owner/name`, the
- * parent's, or the organization's default. Only an unknown name in the input is an error, UNKNOWN_REFERENCE at its
+ * Returns the repositories of a new session: the named ones, or else those that the prompt names as `@owner/name`, those of
+ * the files that it begins with, the parent's, or the organization's default. A repository whose clone is in these files
+ * keeps the clone and its directory. Only an unknown name in the input is an error, UNKNOWN_REFERENCE at its
  * path: a token is plain text if it names no repository of the organization, and a parent's or a default repository is
  * left out after its permission was revoked.
  */
 export async function chooseRepositories(
   context: Context,
   tx: Transaction,
+  organization: OrganizationRecord,
+  sources: RepositorySources,
+): Promise<ChosenRepository[]> {
+  const chosen = await chooseNew(context, tx, organization, sources);
+  const clones = new Map(
+    (sources.inherited ?? []).filter(({ isCloned }) => isCloned).map((each) => [each.repositoryId, each]),
+  );
+  return chosen.map(({ wanted, usable }) => {
+    const inherited = clones.get(usable.repositoryId);
+    return inherited
+      ? { wanted: { ...wanted, directory: inherited.directory, inherited }, usable }
+      : { wanted, usable };
+  });
+}
+
+async function chooseNew(
+  context: Context,
+  tx: Transaction,
   { id: organizationId, enterpriseId, defaultRepositories }: OrganizationRecord,
-  { named, names, prompt, parentId }: RepositorySources,
+  { named, names, prompt, parentId, inherited }: RepositorySources,
 ): Promise<ChosenRepository[]> {
   if (named !== null) return resolve(context, tx, organizationId, named);
   if (names?.length && (await hasHadGitConnections(tx, enterpriseId))) {
@@ -49,7 +77,8 @@ export async function chooseRepositories(
   const tokens = prompt === null ? [] : readRepositoryTokens(prompt).slice(0, maxTokens);
   const byPrompt = await usable(tokens.map((repository) => ({ repository })));
   if (byPrompt.length > 0) return byPrompt;
-  if (parentId !== null) return usable(await repositoriesOf(tx, parentId));
+  if (inherited !== null) return usable(inherited.map(toInput));
+  if (parentId !== null) return usable((await readInheritedRepositories(tx, parentId)).map(toInput));
   return usable(defaultRepositories.map((repository) => ({ repository })));
 }
 
@@ -87,16 +116,10 @@ async function resolve(
   });
 }
 
-async function repositoriesOf(tx: Transaction, sessionId: string): Promise<SessionRepositoryInput[]> {
-  const rows = await tx.prisma.sessionRepository.findMany({
-    where: { sessionId },
-    orderBy: { position: 'asc' },
-    select: { repositoryId: true, requestedRef: true, pullRequestNumber: true, directory: true },
-  });
-  return rows.map(({ repositoryId, requestedRef, pullRequestNumber, directory }) => ({
-    repository: repositoryId,
-    ref: requestedRef,
-    pullRequest: pullRequestNumber,
-    directory,
-  }));
-}
+// The branch is the other session's own.
+const toInput = ({ repositoryId, requestedRef, pullRequestNumber, directory }: InheritedRepository) => ({
+  repository: repositoryId,
+  ref: requestedRef,
+  pullRequest: pullRequestNumber,
+  directory,
+});

@@ -3,6 +3,7 @@ import type { Transaction } from '../../../store/store.ts';
 import { branchName, defaultBranchTemplate } from '../../repositories/branch-name.ts';
 import { isCloneDirectory } from '../../repositories/session-repository-input.ts';
 import type { ChosenRepository } from './choose-repositories.ts';
+import type { InheritedRepository } from './inherited-repositories.ts';
 
 /** The session that the repositories belong to. */
 interface NewSession {
@@ -11,15 +12,17 @@ interface NewSession {
   readonly title: string;
   /** The organization's template; null: the default. */
   readonly branchTemplate: string | null;
+  /** See {@link planDirectories}. */
+  readonly reserved: readonly string[];
   readonly now: Date;
 }
 
 /**
- * Checks that no two repositories are the same or share a directory. Throws INVALID_INPUT at `repositories`. Returns
- * the directory of each.
+ * Checks that no two repositories are the same or share a directory. `reserved`: directories that other clones have.
+ * Throws INVALID_INPUT at `repositories`. Returns the directory of each.
  */
-export function planDirectories(chosen: readonly ChosenRepository[]): string[] {
-  const taken: string[] = [];
+export function planDirectories(chosen: readonly ChosenRepository[], reserved: readonly string[]): string[] {
+  const taken = [...reserved];
   const seen = new Set<string>();
   const named = chosen.map(({ wanted, usable }, n) => {
     const where = ['repositories', String(n)];
@@ -66,14 +69,23 @@ export function repositoryNames(chosen: readonly ChosenRepository[]): string[] {
   return [...new Set(names.map((name) => name.toLowerCase()))];
 }
 
+/** Returns the directories of clones in the files that a new session begins with, of repositories that it does not work on. */
+export function reservedDirectories(
+  chosen: readonly ChosenRepository[],
+  inherited: readonly InheritedRepository[] | null,
+): string[] {
+  const kept = new Set(chosen.map(({ wanted }) => wanted.inherited));
+  return (inherited ?? []).filter((each) => each.isCloned && !kept.has(each)).map(({ directory }) => directory);
+}
+
 /** Writes the repositories of a new session. Their clones wait for a worker. */
 export async function insertRepositories(
   tx: Transaction,
   chosen: readonly ChosenRepository[],
-  { id, title, branchTemplate, now }: NewSession,
+  { id, title, branchTemplate, reserved, now }: NewSession,
 ): Promise<void> {
   if (chosen.length === 0) return;
-  const directories = planDirectories(chosen);
+  const directories = planDirectories(chosen, reserved);
   const templates = await templatesOf(tx, chosen);
   await tx.prisma.sessionRepository.createMany({
     data: chosen.map(({ wanted, usable }, position) => {
@@ -91,12 +103,16 @@ export async function insertRepositories(
         pullRequestNumber: wanted.pullRequest ?? null,
         directory: directories[position] ?? 'repository',
         isReadOnly: usable.isReadOnly,
+        ...(wanted.inherited && clonedOf(wanted.inherited)),
         createdAt: now,
         updatedAt: now,
       };
     }),
   });
 }
+
+// The clone is in the files that the session begins with.
+const clonedOf = ({ baseRef, baseCommit }: InheritedRepository) => ({ baseRef, baseCommit, state: 'READY' });
 
 async function templatesOf(tx: Transaction, chosen: readonly ChosenRepository[]): Promise<Map<string, string>> {
   const rows = await tx.prisma.repository.findMany({

@@ -8,8 +8,6 @@ import type { RestorableCheckpoint } from './restore-candidates.ts';
 export interface RestoreProgress {
   /** Returns a source that counts what is read from another one. */
   watch(source: SegmentSource): SegmentSource;
-  /** Returns true if a segment could not be read because the storage failed. */
-  hasFailed(): boolean;
   /** Ends the entries. Never rejects. */
   end(): Promise<void>;
 }
@@ -25,7 +23,6 @@ export function createRestoreProgress(
   { segmentIds, files, bytes }: Pick<RestorableCheckpoint, 'segmentIds' | 'files' | 'bytes'>,
 ): RestoreProgress {
   const begun = new Set<string>();
-  let hasFailed = false;
   let appending: Promise<unknown> = Promise.resolve();
   const size = `${files.toLocaleString('en-US')} files, ${Math.max(1, Math.round(bytes / 1_048_576))} MB`;
   const append = () => {
@@ -44,23 +41,11 @@ export function createRestoreProgress(
   }, firstMs).unref();
   return {
     watch: (source) => ({
-      async read(id, range) {
+      read(id, range) {
         begun.add(id);
-        try {
-          const stream = await source.read(id, range);
-          if (stream === null) return null;
-          // Also an error after the first bytes is one of the storage.
-          stream.once('error', () => {
-            hasFailed = true;
-          });
-          return stream;
-        } catch (error) {
-          hasFailed = true;
-          throw error;
-        }
+        return source.read(id, range);
       },
     }),
-    hasFailed: () => hasFailed,
     end() {
       clearTimeout(timer);
       return appending.then(() => undefined);

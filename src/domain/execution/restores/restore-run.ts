@@ -100,7 +100,7 @@ async function tryCandidates(
     } catch (error) {
       await progress.end();
       if (signal.aborted) throw error;
-      const isDamaged = error instanceof CheckpointError && error.code === 'DAMAGED' && !progress.hasFailed();
+      const isDamaged = error instanceof CheckpointError && error.code === 'DAMAGED';
       if (!isDamaged) throw new RestoreDelay('The workspace of a session cannot be restored now.', { cause: error });
       context.log.error({ err: error, sessionId, checkpointId: candidate.id }, 'A checkpoint is damaged.');
     }

@@ -12,7 +12,7 @@ const mayImport = {
   // Agents fill directories, and hostile agents require a deletion without other imports.
   agents: ['threads', 'providers', 'git', 'checkpoints', 'store/delete-tree.ts'],
   // Saves and restores the directories of sessions in encrypted segments. Knows neither sessions nor tenants.
-  checkpoints: ['store/delete-tree.ts'],
+  checkpoints: ['threads', 'store/delete-tree.ts'],
   // Runs git for the service: mirrors and clones. Knows neither tenants' rules nor credentials.
   git: ['store/delete-tree.ts'],
   // Model providers: their addresses and keys, and requests to them.

@@ -30,6 +30,7 @@ const programs = [
   'agents/demo/main',
   'agents/sandbox/shim',
   'agents/acp/parse-thread',
+  'checkpoints/restore/restore-thread',
   'checkpoints/save/save-process',
   'domain/automations/triggers/pattern-thread',
   'domain/execution/structured-output/check-thread',

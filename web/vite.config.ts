@@ -29,6 +29,7 @@ export default defineConfig(({ command, mode }) => ({
       '/graphql': { target: serviceAddress(mode), ws: true },
       '/console/session': { target: serviceAddress(mode) },
       '/attachments': { target: serviceAddress(mode) },
+      '/workspace-files': { target: serviceAddress(mode) },
     },
   },
 }));

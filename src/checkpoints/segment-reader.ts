@@ -130,12 +130,20 @@ export async function openSegment(
     throw unreadable(segmentId, error);
   });
   if (stream === null) throw damaged(segmentId, 'it is missing');
+  // The reader gets the error, also later.
+  stream.on('error', () => undefined);
   return stream;
 }
 
 /** Returns the error of a storage that does not answer. */
 export function unreadable(segmentId: string, cause: unknown): CheckpointError {
   return new CheckpointError('FAILED', `The segment ${segmentId} cannot be read from the file storage.`, { cause });
+}
+
+/** Returns the error of work that the system refused. */
+export function refusedBySystem(problem: string, cause: unknown): CheckpointError {
+  const { code = 'error', syscall = 'unknown call' } = cause as NodeJS.ErrnoException;
+  return new CheckpointError('FAILED', `${problem}: ${code} (${syscall}).`, { cause });
 }
 
 /** Returns the error of aborted work. */

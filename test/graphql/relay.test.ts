@@ -53,6 +53,7 @@ const withoutId = [
   'PlaybookConsumption',
   'RoleAssignment',
   'SessionConsumption',
+  'SessionFile',
 ];
 
 it('gives edges a cursor and a node that can be refetched', () => {

@@ -17,12 +17,14 @@ const plainLists: Readonly<Record<string, string>> = {
   'Consumption.organizations': 'As Consumption.sessions.',
   'Consumption.playbooks': 'As Consumption.sessions.',
   'RepositoryChanges.files': 'The files of a stored comparison, in the order of git; a filter narrows them.',
+  'Session.files': 'A directory, in the order in which people read one.',
 };
 
 /** The arguments that narrow plain lists. */
 const narrowed: Readonly<Record<string, readonly string[]>> = {
   'Session.events': ['kinds'],
   'RepositoryChanges.files': ['filter'],
+  'Session.files': ['checkpointId', 'path'],
 };
 
 it('filters and orders every list by "filter: XFilter" and "orderBy: XOrder" only', () => {

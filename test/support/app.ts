@@ -26,7 +26,7 @@ export interface TestApp {
   readonly databaseUrl: string | null;
   readonly dataDir: string;
   /** Starts a second app on the same database, like another process, with its own data directory. */
-  another(overrides?: Partial<Config>): Promise<TestApp>;
+  another(overrides?: Partial<Config>, parts?: Pick<AppParts, 'openDrivers'>): Promise<TestApp>;
   close(): Promise<void>;
 }
 
@@ -82,9 +82,9 @@ async function wrap(
     ...firstStart,
     databaseUrl: shared.databaseUrl,
     dataDir: shared.dataDir,
-    async another(overrides = {}) {
+    async another(overrides = {}, parts = {}) {
       const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-test-'));
-      const other = await createApp(testConfig(dataDir, shared.databaseUrl, overrides), { log });
+      const other = await createApp(testConfig(dataDir, shared.databaseUrl, overrides), { log, ...parts });
       return wrap(other, { ...shared, dataDir }, firstStart, () => rm(dataDir, { recursive: true, force: true }));
     },
     async close() {

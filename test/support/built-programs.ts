@@ -9,6 +9,7 @@ export const starters: readonly string[] = [
   'agents/sandbox/own-code',
   'agents/profiles/ready',
   'agents/acp/parse-line',
+  'checkpoints/restore/restore-checkpoint',
   'checkpoints/save/save-process-client',
   'domain/automations/triggers/create-patterns',
   'domain/execution/structured-output/check-output',

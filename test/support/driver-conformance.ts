@@ -10,6 +10,7 @@ import { pipeCommand } from '../../src/agents/reporting/pipe.ts';
 import type { Sandbox, SandboxDriver, SandboxProcess } from '../../src/agents/sandbox/driver.ts';
 import type { SandboxSettings } from '../../src/agents/sandbox/settings.ts';
 import { gatewayOf, providerKey, startProvider } from './provider.ts';
+import { testSavedWorkspaces } from './saved-workspace-conformance.ts';
 import { streamService } from './stream-service.ts';
 
 /** A driver whose conformance is tested. */
@@ -349,6 +350,8 @@ export function testDriver(name: string, { settings, open }: TestedDriver): void
       await workspaces.recordOwner('the-enterprise');
       expect(await workspaces.readOwner()).toBe('the-enterprise');
     });
+
+    testSavedWorkspaces({ sessionId, openSandbox, reopen, evaluate });
 
     it('isolates agents as strictly as it reports', async () => {
       const { driver, sandbox } = await openSandbox();

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { SandboxDriver } from '../../src/agents/sandbox/driver.ts';
 import { openDrivers, type SandboxDrivers } from '../../src/agents/sandbox/drivers.ts';
-import type { CheckpointContent, Saver } from '../../src/checkpoints/driver.ts';
+import { sessionIn, workspaceIn } from '../../src/agents/sandbox/local/session-directories.ts';
+import { type CheckpointContent, CheckpointError, type Saver } from '../../src/checkpoints/driver.ts';
 
 /** A saver whose segments are JSON: the plain files of a directory with their texts, if one of them has changed. */
 export function createSimpleSaver(directory: string): Saver {
@@ -41,11 +43,22 @@ export function createSimpleSaver(directory: string): Saver {
   };
 }
 
-/** Opens the drivers of this machine; their sandboxes save workspaces with a {@link createSimpleSaver}. */
+/** Opens the drivers of this machine; they save workspaces with a {@link createSimpleSaver}, and restore them. */
 export async function openSavingDrivers(...options: Parameters<typeof openDrivers>): Promise<SandboxDrivers> {
   const drivers = await openDrivers(...options);
+  const { dataDir } = options[0];
   const withSaver = (driver: SandboxDriver): SandboxDriver => ({
     ...driver,
+    async restoreWorkspace({ sessionId, content, segments }) {
+      const stream = await segments.read(content.files.segments[0] ?? '');
+      if (stream === null) throw new CheckpointError('DAMAGED', 'A segment is missing.');
+      const files = Object.entries(JSON.parse(await text(stream)) as Record<string, string>);
+      await driver.workspaces.discard(sessionId);
+      const workspace = workspaceIn(sessionIn(dataDir, sessionId));
+      await mkdir(workspace, { recursive: true });
+      for (const [name, each] of files) await writeFile(join(workspace, name), each);
+      return { files: files.length, bytes: 0 };
+    },
     async open(request) {
       const sandbox = await driver.open(request);
       return { ...sandbox, openSaver: async () => createSimpleSaver(sandbox.paths.workspace) };

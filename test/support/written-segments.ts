@@ -14,7 +14,14 @@ import { encodeManifest } from '../../src/checkpoints/manifest-format.ts';
 import { createSegmentWriter, maxChunkBytes } from '../../src/checkpoints/segment-writer.ts';
 
 /** A file's content, null for a directory, or a link's target, with other attributes than the usual ones. */
-export type WrittenEntry = Buffer | null | (Partial<Entry> & { readonly content?: Buffer });
+export type WrittenEntry =
+  | Buffer
+  | null
+  | (Partial<Entry> & {
+      readonly content?: Buffer;
+      /** The content this many times, with the same chunks. */
+      readonly repeat?: number;
+    });
 
 /** A layer to write. */
 export interface WrittenLayer {
@@ -46,9 +53,10 @@ export function writeLayer(
     const common = { mtime: writtenMtime, chunks: [], target: '' };
     if (written === null) return { ...common, type: 'directory', mode: 0o755 };
     if (Buffer.isBuffer(written)) return { ...common, type: 'file', mode: 0o644, chunks: chunksOf(written) };
-    const { content, ...rest } = written;
+    const { content, repeat = 1, ...rest } = written;
     const type = rest.target === undefined ? 'file' : 'link';
-    return { ...common, type, mode: 0o644, chunks: chunksOf(content ?? Buffer.alloc(0)), ...rest };
+    const chunks = chunksOf(content ?? Buffer.alloc(0));
+    return { ...common, type, mode: 0o644, chunks: Array.from({ length: repeat }, () => chunks).flat(), ...rest };
   };
   const change: ManifestChange = {
     removed,

@@ -8,6 +8,7 @@ import type { TestApp } from '../support/app.ts';
 import { seedCheckpoint, seedSnapshot } from './checkpoints.ts';
 import { seedPullRequest } from './pull-requests.ts';
 import { seedChanges } from './tenant-changes.ts';
+import { seedFiles } from './tenant-files.ts';
 import { seedAutomations, seedGitConnection, seedKnowledge, seedProviderKey } from './tenant-resources.ts';
 
 /** Writes rows of one tenant; all their texts contain its name. */
@@ -291,6 +292,7 @@ async function insertSession(
   });
   await seedPullRequest(tx, { sessionId: id, url, createdAt, canary });
   await seedChanges(services, tx, { organizationId, sessionId: id, canary, createdAt });
+  await seedFiles(services, tx, { organizationId, sessionId: id, canary, createdAt });
   const expiresAt = new Date(createdAt.getTime() + 3_600_000);
   await tx.prisma.lease.create({ data: { sessionId: id, workerId: canary('worker'), generation: 0, expiresAt } });
   await tx.prisma.usage.create({

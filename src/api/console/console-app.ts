@@ -25,7 +25,7 @@ const contentSecurityPolicy = [
 const pages = /^\/(?:sign-in|sessions(?:\/[^/]+)?|(?:manage|usage)(?:\/.*)?)?\/?$/;
 
 /** Paths of APIs: only programs request them, even with `Accept: text/html`. */
-const apiPaths = /^\/(?:v\d|enterprise|graphql|openapi|attachments|webhooks)/;
+const apiPaths = /^\/(?:v\d|enterprise|graphql|openapi|attachments|workspace-files|webhooks)/;
 
 const assetsPrefix = '/console/assets/';
 

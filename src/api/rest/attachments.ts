@@ -1,15 +1,14 @@
 import { Readable } from 'node:stream';
 import { z } from '@hono/zod-openapi';
-import type { ErrorCode } from '../../common/errors.ts';
-import { DomainError, notFound, retryAfterOf } from '../../common/errors.ts';
+import { notFound } from '../../common/errors.ts';
 import type { Services } from '../../domain/context.ts';
 import { type AttachmentRecord, getAttachment } from '../../domain/sessions/attachments/attachments.ts';
 import { attachmentLink, openAttachmentLink } from '../../domain/sessions/attachments/links.ts';
-import { asRefusal } from '../../domain/unavailable.ts';
 import { jsonReply, Reply } from '../../http/reply.ts';
 import { queryOf, type RequestView } from '../../http/request-view.ts';
 import { isUpload, receiveUpload } from './attachment-uploads.ts';
 import type { Dialect } from './dialect.ts';
+import { dispositionOf, fileStatusOf, harmlessHeaders, readRange, refuseFile } from './file-replies.ts';
 import { retryMembers } from './refusal.ts';
 import { createVersionApi, type VersionApi } from './version-api.ts';
 
@@ -27,44 +26,18 @@ export function createAttachments(services: Services): Attachments {
   const api = createAttachmentApi(services);
   return {
     async respond(request) {
-      const { method, path } = request;
+      const { method } = request;
       const query = queryOf(request);
       const isRead = method === 'GET' || method === 'HEAD';
       if (isUpload(request)) return receiveUpload(services, dialect, request);
       if (!isRead || !query.has('signature')) return api.respond(request);
       try {
         return await serveLinked(services, request, query);
-      } catch (failure) {
-        const error = asRefusal(failure);
-        if (error instanceof DomainError) return refusal(statusOf[error.code], error.message, retryAfterOf(error));
-        services.log.error({ err: error, method, path }, 'A file could not be served.');
-        return refusal(500, 'Something went wrong');
+      } catch (error) {
+        return refuseFile(services, request, error);
       }
     },
   };
-}
-
-const statusOf = {
-  UNAUTHENTICATED: 401,
-  FORBIDDEN: 403,
-  CONFIRMATION_REQUIRED: 403,
-  ORGANIZATION_NOT_USABLE: 403,
-  NOT_FOUND: 404,
-  INVALID_INPUT: 422,
-  BAD_CURSOR: 422,
-  UNKNOWN_REFERENCE: 400,
-  NOT_UNIQUE: 409,
-  INVALID_STATE: 409,
-  LIMIT_EXCEEDED: 400,
-  CONFLICT: 409,
-  IDEMPOTENCY_CONFLICT: 422,
-  RATE_LIMITED: 429,
-  SERVICE_UNAVAILABLE: 503,
-} as const satisfies Record<ErrorCode, number>;
-
-function refusal(status: number, detail: string, retryAfter: number | null = null): Reply {
-  const headers = { 'cache-control': 'no-store', ...(retryAfter !== null && { 'retry-after': String(retryAfter) }) };
-  return jsonReply(status, { detail }, headers);
 }
 
 const missing = 'Missing or invalid Authorization header';
@@ -80,7 +53,7 @@ const dialect: Dialect = {
   problemSchema: z.object({ detail: z.string() }),
   problemType: 'application/json',
   unknownRoute: 'There is no such route.',
-  statusOf,
+  statusOf: fileStatusOf,
   wireNames: {},
   says: (error, text) => (error.code === 'UNAUTHENTICATED' ? missing : text),
 };
@@ -135,17 +108,6 @@ function decode(text: string): string {
   }
 }
 
-/** Reads the single range of a request. Several ranges, or another unit, count as no range (RFC 9110, 14.2). */
-function readRange(header: string | null, size: number): { start: number; end: number } | 'unsatisfiable' | null {
-  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '');
-  if (!match || (match[1] === '' && match[2] === '')) return null;
-  const [first, last] = [match[1] as string, match[2] as string];
-  if (first !== '' && last !== '' && Number(last) < Number(first)) return null;
-  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first);
-  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1);
-  return start > end ? 'unsatisfiable' : { start, end };
-}
-
 /** Image types that browsers display inline: none of them can contain a script. */
 const images = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif']);
 /** File names whose extension says that the content is plain text. */
@@ -156,18 +118,10 @@ function safeHeaders({ contentType, name }: AttachmentRecord): Record<string, st
   const isText = contentType === 'text/plain' && textNames.test(name);
   const isShown = isText || images.has(contentType);
   const isMarkup = /^text\/|xml|html|script/.test(contentType);
-  const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_');
-  const encoded = encodeURIComponent(name).replaceAll(
-    /['()*!]/g,
-    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
   return {
     'content-type': isText ? 'text/plain; charset=utf-8' : isMarkup ? 'application/octet-stream' : contentType,
-    'content-disposition': `${isShown ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${encoded}`,
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': "default-src 'none'; sandbox",
-    'referrer-policy': 'no-referrer',
+    'content-disposition': dispositionOf(name, isShown),
     'accept-ranges': 'bytes',
-    'cache-control': 'private, no-store',
+    ...harmlessHeaders,
   };
 }

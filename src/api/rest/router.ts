@@ -50,6 +50,7 @@ import { serveOrganizationTags, serveSessionTags } from './v3/tags.ts';
 import { serveOrganizationUsers, serveUsers } from './v3/users.ts';
 import { serveWithoutFeature } from './v3/without-feature.ts';
 import { createVersionApi, type VersionApi } from './version-api.ts';
+import { createWorkspaceFiles } from './workspace-files.ts';
 
 /** The REST versions and their documents: `/v1`, `/v2`, `/v3` and `/openapi`. */
 export interface Rest {
@@ -72,6 +73,7 @@ export function createRest(services: Services, watches: Watches): Rest {
     ['v3', openV3(services, watches, streams)],
   ]);
   const attachments = createAttachments(services);
+  const workspaceFiles = createWorkspaceFiles(services);
   const webhooks = createIncomingWebhooks(services);
   const gitWebhooks = createGitWebhooks(services);
   const descriptions = createDescriptions(apis);
@@ -84,6 +86,7 @@ export function createRest(services: Services, watches: Watches): Rest {
       const api = apis.get(isEarliest ? 'v1' : (versionOf.get(segment) ?? segment));
       if (api) return api.respond(request);
       if (segment === 'attachments') return attachments.respond(request);
+      if (segment === 'workspace-files') return workspaceFiles.respond(request);
       if (segment === 'webhooks') {
         return (request.path.startsWith('/webhooks/git/') ? gitWebhooks : webhooks).respond(request);
       }

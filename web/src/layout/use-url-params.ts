@@ -1,8 +1,8 @@
 import { useCallback, useMemo } from 'react';
 import { useSearchParams } from 'wouter';
 
-/** Longer than any search text. */
-const maxLength = 200;
+/** Longer than any path of Linux. */
+const maxLength = 4_096;
 
 /** Query parameters of the page's URL, so that its view can be linked to. An empty value counts as missing. */
 export function useUrlParams<Name extends string>(

@@ -75,6 +75,7 @@ const query = graphql`
         }
       }
       changesUpdatedAt
+      workspaceDeletedAt
       changes {
         fileCount
       }
@@ -110,6 +111,7 @@ const subscription = graphql`
       endReason
       isArchived
       changesUpdatedAt
+      workspaceDeletedAt
       pendingQuestion {
         questionId
         reason
@@ -132,6 +134,10 @@ const subscription = graphql`
 
 const ChangesPanel = lazy(async () => ({
   default: (await loadWithRetry(() => import('../changes/changes-panel.tsx'))).ChangesPanel,
+}));
+
+const FilesPanel = lazy(async () => ({
+  default: (await loadWithRetry(() => import('../files/files-panel.tsx'))).FilesPanel,
 }));
 
 const renewMs = 45 * 60_000;
@@ -315,6 +321,15 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
                 hasRepositories={session.repositories.length > 0}
                 isTurnOpen={isWorking && status === 'RUNNING'}
               />
+            </Suspense>
+          </ErrorBoundary>
+        )}
+      </div>
+      <div className="session-changes" {...panelProps('files', tabs.selected)}>
+        {tabs.selected === 'files' && (
+          <ErrorBoundary>
+            <Suspense fallback={<Loading label="Loading the files" />}>
+              <FilesPanel id={id} isDeleted={session.workspaceDeletedAt != null} />
             </Suspense>
           </ErrorBoundary>
         )}

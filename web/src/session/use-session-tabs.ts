@@ -14,7 +14,10 @@ const query = graphql`
   }
 `;
 
-const names = ['tab', 'turn', 'repository', 'find', 'file'] as const;
+const names = ['tab', 'turn', 'repository', 'find', 'file', 'path', 'checkpoint'] as const;
+
+/** The parameters of the tabs themselves, which another tab does not have. */
+const none = { turn: '', repository: '', find: '', file: '', path: '', checkpoint: '' };
 
 interface ChangedSession {
   readonly changesUpdatedAt?: string | null | undefined;
@@ -23,7 +26,7 @@ interface ChangedSession {
 
 interface SessionTabs {
   readonly tabs: readonly Tab[];
-  readonly selected: 'transcript' | 'changes';
+  readonly selected: 'transcript' | 'changes' | 'files';
   readonly onSelect: (id: string) => void;
 }
 
@@ -48,11 +51,9 @@ export function useSessionTabs(id: string, { changesUpdatedAt, changes }: Change
         count: changesUpdatedAt == null ? null : count,
         countLabel: count === 1 ? 'file' : 'files',
       },
+      { id: 'files', label: 'Files' },
     ],
-    selected: values.tab === 'changes' ? 'changes' : 'transcript',
-    onSelect: (tab) =>
-      change(tab === 'changes' ? { tab } : { tab: '', turn: '', repository: '', find: '', file: '' }, {
-        isNewEntry: true,
-      }),
+    selected: values.tab === 'changes' || values.tab === 'files' ? values.tab : 'transcript',
+    onSelect: (tab) => change({ ...none, tab: tab === 'transcript' ? '' : tab }, { isNewEntry: true }),
   };
 }

@@ -1,11 +1,15 @@
+import { randomBytes } from 'node:crypto';
+import { renameSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { CheckpointError, type RestoreReport } from '../../../checkpoints/driver.ts';
+import { refusedBySystem } from '../../../checkpoints/segment-reader.ts';
 import { cloneRepository, readPushedCommits, readPushedRef } from '../../../git/clone.ts';
 import type { Confine } from '../../../git/diff/scratch.ts';
 import { openSnapshot } from '../../../git/diff/snapshot.ts';
 import { RepositoryError } from '../../../git/repository-error.ts';
 import { removeTree } from '../../../store/delete-tree.ts';
-import type { DriverDescription, Sandbox, SandboxDriver, SandboxRequest } from '../driver.ts';
+import type { DriverDescription, Sandbox, SandboxDriver, SandboxRequest, WorkspaceRestore } from '../driver.ts';
 import type { AgentPaths, SandboxSettings } from '../settings.ts';
 import { adoptClone, recordBorrowed } from './adopt-clone.ts';
 import { writeFileAt } from './local-files.ts';
@@ -19,7 +23,14 @@ import {
   socketNameOf,
   type WrapRequest,
 } from './sandbox-command.ts';
-import { homeIn, sessionIn, workspaceIn } from './session-directories.ts';
+import {
+  discardDirectory,
+  homeIn,
+  restoringIn,
+  segmentSpoolIn,
+  sessionIn,
+  workspaceIn,
+} from './session-directories.ts';
 
 /** The parts in which drivers of this machine differ. */
 export interface LocalDriverParts extends DriverDescription {
@@ -52,7 +63,34 @@ export function createLocalDriver(machine: LocalMachine, parts: LocalDriverParts
       const runtime = await mkdtemp(runtimePrefix(machine.workerId));
       return createLocalSandbox(machine, parts, request, { workspace, home, runtime });
     },
+    restoreWorkspace: (request) => restoreWorkspace(machine, request),
   };
+}
+
+/**
+ * Restores beside the sessions, and then moves the directory of the session into its position: a crash leaves either the earlier one, none,
+ * or the complete new one. The owner is this process's user, as of all workspaces: it is also the user of agents, whatever its number is in
+ * a sandbox.
+ */
+async function restoreWorkspace(
+  { dataDir, checkpoints }: LocalMachine,
+  { sessionId, ...request }: WorkspaceRestore,
+): Promise<RestoreReport> {
+  const name = `${sessionId}-${randomBytes(6).toString('hex')}`;
+  const root = join(restoringIn(dataDir), name);
+  const spoolDir = join(segmentSpoolIn(dataDir), name);
+  const directories = { workspace: workspaceIn(root), home: homeIn(root) };
+  try {
+    const report = await checkpoints.restore({ ...request, directories, spoolDir, owner: null });
+    // Without waiting in between, so that nobody sees the session without a directory.
+    discardDirectory(dataDir, sessionId);
+    renameSync(root, sessionIn(dataDir, sessionId));
+    return report;
+  } catch (error) {
+    throw error instanceof CheckpointError ? error : refusedBySystem('The workspace cannot be restored', error);
+  } finally {
+    for (const path of [root, spoolDir]) await removeTree(path).catch(() => undefined);
+  }
 }
 
 function createLocalSandbox(
@@ -65,6 +103,7 @@ function createLocalSandbox(
   const hasNetwork = strictness(settings).network === 'host';
   const forwards: PortForward[] = [];
   const borrowed = new Set<string>();
+  const spoolDir = join(segmentSpoolIn(machine.dataDir), `${sessionId}-${randomBytes(6).toString('hex')}`);
   return {
     paths,
     nodeProgram: process.execPath,
@@ -126,7 +165,19 @@ function createLocalSandbox(
         runId: sessionId,
       });
     },
-    close: () => removeTree(directories.runtime),
+    openSaver: ({ key, from, segments, limits }) =>
+      machine.checkpoints.open({
+        directories: { workspace: directories.workspace, home: directories.home },
+        spoolDir,
+        key,
+        from,
+        segments,
+        limits,
+      }),
+    async close() {
+      await removeTree(spoolDir);
+      await removeTree(directories.runtime);
+    },
   };
 }
 

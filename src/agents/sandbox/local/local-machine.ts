@@ -1,10 +1,14 @@
 import { join, resolve } from 'node:path';
+import type { CheckpointDriver } from '../../../checkpoints/driver.ts';
+import { restoreCheckpoint } from '../../../checkpoints/restore/restore-checkpoint.ts';
+import { createSegmentsDriver } from '../../../checkpoints/segments-driver.ts';
 import { removeUnfinished } from '../../../git/leftovers.ts';
 import { isThere, type MirrorLimits, type Mirrors, openMirrors } from '../../../git/mirrors.ts';
+import { removeTree } from '../../../store/delete-tree.ts';
 import type { Workspaces } from '../workspaces.ts';
 import { createLocalWorkspaces } from './local-workspaces.ts';
 import { createProcessSpool, type ProcessSpool, workerMark } from './process-spool.ts';
-import { sessionIn } from './session-directories.ts';
+import { restoringIn, segmentSpoolIn, sessionIn } from './session-directories.ts';
 
 /** The parts that the drivers of this machine share: its workspaces, and the records of its processes. */
 export interface LocalMachine {
@@ -16,7 +20,9 @@ export interface LocalMachine {
   readonly workspaces: Workspaces;
   /** Mirrors of repositories, from which clones in workspaces borrow. */
   readonly mirrors: Mirrors;
-  /** Ends the work on mirrors in the background. Call it after the last session has ended. Never rejects. */
+  /** Saves and restores workspaces. */
+  readonly checkpoints: CheckpointDriver;
+  /** Ends the work in the background: on mirrors, and of the process that saves workspaces. Call it after the last session has ended. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -45,12 +51,26 @@ export async function openLocalMachine(options: LocalMachineOptions): Promise<Lo
   await removeUnfinished(directory);
   const mirrors = openMirrors(directory, baseEnv.PATH ?? '', mirrorLimits, { [workerMark]: workerId });
   await mirrors.removeLeftClones();
+  await removeUnfinishedCheckpoints(dataDir, log);
+  const checkpoints = createSegmentsDriver({ restore: restoreCheckpoint, maxHeapMb: maxSaveHeapMb });
   const care = careForMirrors(mirrors, dataDir, log);
-  const close = () => {
+  const close = async () => {
     clearInterval(care);
-    return mirrors.close();
+    await Promise.all([mirrors.close(), checkpoints.close()]);
   };
-  return { dataDir, workerId, baseEnv, spool, workspaces: createLocalWorkspaces(dataDir), mirrors, close };
+  return { dataDir, workerId, baseEnv, spool, workspaces: createLocalWorkspaces(dataDir), mirrors, checkpoints, close };
+}
+
+/** The heap of the process that saves workspaces: 25,000 files take about 20 MB. */
+const maxSaveHeapMb = 1_024;
+
+// After a crash: restores that were not complete, and segments that were not recorded.
+async function removeUnfinishedCheckpoints(dataDir: string, log: LocalMachineOptions['log']): Promise<void> {
+  for (const path of [restoringIn(dataDir), segmentSpoolIn(dataDir)]) {
+    await removeTree(path).catch((error: NodeJS.ErrnoException) =>
+      log.warn({ path, code: error.code }, 'A part of an unfinished checkpoint could not be removed.'),
+    );
+  }
 }
 
 /** The interval in which the mirrors are brought to their limits and repacked. */

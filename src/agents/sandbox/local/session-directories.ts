@@ -38,6 +38,19 @@ export function deletedIn(dataDir: string): string {
 }
 
 /**
+ * Returns the directory in which workspaces are restored until they are complete. It is beside the sessions, because a move must stay on
+ * one file system.
+ */
+export function restoringIn(dataDir: string): string {
+  return join(sessionsIn(dataDir), '.restoring');
+}
+
+/** Returns the directory for the new segments of checkpoints until they are stored. */
+export function segmentSpoolIn(dataDir: string): string {
+  return join(dataDir, 'checkpoint-spool');
+}
+
+/**
  * Moves the directory of a session to {@link deletedIn}, from where a sweep deletes it. Does nothing if there is none.
  * It is synchronous, so that the session cannot change between the caller's check and the move.
  */

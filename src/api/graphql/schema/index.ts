@@ -37,6 +37,7 @@ import './resources.ts';
 import './role-assignments.ts';
 import './session-acts.ts';
 import './session-changes.ts';
+import './session-files.ts';
 import './session-points.ts';
 import './repository-changes.ts';
 import './session-relations.ts';

@@ -1,3 +1,4 @@
+import { findViewers } from '../../../auth/authenticate.ts';
 import { DomainError, notFound } from '../../../common/errors.ts';
 import type { Context, Services } from '../../context.ts';
 import { parseId } from '../../ids.ts';
@@ -43,6 +44,31 @@ export function requireLink(services: Pick<Services, 'keyring' | 'now'>, text: s
   if (Number(link.expires) * 1_000 <= services.now().getTime()) {
     throw new DomainError('FORBIDDEN', 'This link has expired: ask for a new one.');
   }
+}
+
+/** A signed URL that acts in the name of the key that requested it. All of it comes from the caller and is untrusted. */
+export interface KeySignature extends Signature {
+  readonly apiKeyId: string;
+  /** Empty for a key that the console does not use. */
+  readonly consoleSessionId: string;
+}
+
+/**
+ * Returns the context in whose name a signed URL is used; `text` is its signed text. Throws FORBIDDEN for a URL that is forged or has
+ * expired; UNAUTHENTICATED if the key that requested it has ended, or may not be used from the caller's address.
+ */
+export async function openKeyLink(
+  services: Services,
+  text: string,
+  link: KeySignature,
+  address: string | null,
+): Promise<Context> {
+  requireLink(services, text, link);
+  const { apiKeyId, consoleSessionId } = link;
+  const use = { apiKeyId, address, consoleSessionId: consoleSessionId || undefined };
+  const [viewer] = await findViewers(services, [use]);
+  if (!viewer) throw new DomainError('UNAUTHENTICATED', 'The key that asked for this address is no longer valid.');
+  return { ...services, viewer, address };
 }
 
 /** The parts of a link. All of them come from the caller and are untrusted. */

@@ -1,4 +1,3 @@
-import { findViewers } from '../../../auth/authenticate.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { DomainError } from '../../../common/errors.ts';
 import type { Context, Services } from '../../context.ts';
@@ -7,7 +6,7 @@ import { chooseOrganization } from '../../identity/organizations/use-organizatio
 import { newId } from '../../ids.ts';
 import type { AttachmentRecord } from './attachments.ts';
 import { type CreateAttachmentInput, createAttachment } from './create-attachment.ts';
-import { expiryOf, requireLink, type Signature } from './links.ts';
+import { expiryOf, type KeySignature, openKeyLink } from './links.ts';
 
 /** Lifetime of an upload URL: a browser requests one when it already has the file. */
 const uploadLifetimeMs = 10 * 60_000;
@@ -24,12 +23,9 @@ export interface AttachmentUploadRecord {
 }
 
 /** The parts of the URL. All of them come from the caller and are untrusted. */
-export interface UploadParts extends Signature {
+export interface UploadParts extends KeySignature {
   readonly id: string;
   readonly organizationId: string;
-  readonly apiKeyId: string;
-  /** Empty for a key that the console does not use. */
-  readonly consoleSessionId: string;
 }
 
 /**
@@ -65,17 +61,14 @@ export async function openAttachmentUpload(
   parts: UploadParts,
   address: string | null,
 ): Promise<Context> {
-  requireLink(services, signed(parts), parts);
-  const { apiKeyId, consoleSessionId } = parts;
-  const use = { apiKeyId, address, consoleSessionId: consoleSessionId || undefined };
-  const [viewer] = await findViewers(services, [use]);
-  if (!viewer) throw new DomainError('UNAUTHENTICATED', 'The key that asked for this address is no longer valid.');
+  const context = await openKeyLink(services, signed(parts), parts, address);
+  const { principal } = context.viewer;
   const rows = await services.store.query(
     'select 1 from idempotency_key where organization_id = $1 and principal = $2 and operation = $3 and key = $4',
-    [parts.organizationId, `${viewer.principal.type}:${viewer.principal.id}`, operation, parts.id],
+    [parts.organizationId, `${principal.type}:${principal.id}`, operation, parts.id],
   );
   if (rows.length > 0) throw used();
-  return { ...services, viewer, address };
+  return context;
 }
 
 /**

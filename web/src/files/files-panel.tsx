@@ -1,0 +1,125 @@
+import '../changes/changes.css';
+import './files.css';
+import { useEffect, useState } from 'react';
+import { useUrlParams } from '../layout/use-url-params.ts';
+import { Button } from '../ui/button.tsx';
+import { Empty, Failed, Loading } from '../ui/states.tsx';
+import { Breadcrumbs } from './breadcrumbs.tsx';
+import { CheckpointTime, MissingParts } from './checkpoint-note.tsx';
+import { DirectoryList } from './directory-list.tsx';
+import { DownloadButton } from './download-button.tsx';
+import { parentOf } from './file-path.ts';
+import { FileView } from './file-view.tsx';
+import { useDirectory } from './use-directory.ts';
+import { type LoadedFile, useFile } from './use-file.ts';
+
+interface FilesPanelProps {
+  /** The global id of the session. */
+  readonly id: string;
+  /** True if its workspace was deleted. */
+  readonly isDeleted: boolean;
+}
+
+const urlNames = ['path', 'checkpoint'] as const;
+
+/** The files of a session's workspace, as of its newest checkpoint or of another one. Its state is in the URL. */
+export function FilesPanel({ id, isDeleted }: FilesPanelProps) {
+  const { values, change } = useUrlParams(urlNames);
+  const [reading, setReading] = useState(0);
+  const { checkpoint: checkpointId } = values;
+  const path = values.path.replace(/\/+$/, '');
+  const file = useFile({ id, path, checkpointId, reading });
+  const directoryPath = useDirectoryPath(path, file);
+  const { directory, error, isLoading, loadMore } = useDirectory({ id, path: directoryPath, checkpointId, reading });
+  const open = (next: string) => change({ path: next }, { isNewEntry: true });
+  const refresh = () => setReading(reading + 1);
+  const isOther = typeof file === 'object' && !(file instanceof Error) && file.type !== 'DIRECTORY';
+  if (directory !== null && directory.savedAt == null && error === null) return <NoFiles {...{ isDeleted, refresh }} />;
+  return (
+    <section className="files-panel" aria-label="Files">
+      <div className="files-bar">
+        <Breadcrumbs path={path} onOpen={open} />
+        <span className="files-actions">
+          {directory?.savedAt != null && <CheckpointTime at={directory.savedAt} />}
+          <Button size="small" isBusy={isLoading} onClick={refresh}>
+            Refresh
+          </Button>
+        </span>
+      </div>
+      {directory !== null && <MissingParts parts={directory.missing} />}
+      <div className="files-body" data-shows={isOther ? 'file' : 'directory'}>
+        <div className="files-list">
+          {directory === null && error === null && <Loading label="Loading the files" />}
+          {error !== null && <Failed message={error.message} onRetry={refresh} />}
+          {directory !== null && error === null && (
+            <>
+              <DirectoryList
+                directory={directory}
+                chosen={path}
+                isLoading={isLoading}
+                onOpen={open}
+                onMore={loadMore}
+              />
+              <DownloadButton
+                source={{ id, path: directory.path, checkpointId }}
+                label={directory.path === '' ? 'Download the workspace' : 'Download this directory'}
+              />
+            </>
+          )}
+        </div>
+        <div className="files-content">
+          <Content {...{ id, path, checkpointId, file, refresh, open }} />
+        </div>
+      </div>
+    </section>
+  );
+}
+
+/** The directory that is listed: the one at the path, or the one of the file there. The former one until that is known. */
+function useDirectoryPath(path: string, file: LoadedFile): string | null {
+  const [known, setKnown] = useState<string | null>(path === '' ? '' : null);
+  const isFound = typeof file === 'object' && !(file instanceof Error);
+  const isDirectory = isFound && file.type === 'DIRECTORY';
+  useEffect(() => {
+    if (file === 'loading') return;
+    setKnown(isDirectory || path === '' ? path : parentOf(path));
+  }, [file, isDirectory, path]);
+  return known;
+}
+
+interface ContentProps {
+  readonly id: string;
+  readonly path: string;
+  readonly checkpointId: string;
+  readonly file: LoadedFile;
+  readonly refresh: () => void;
+  readonly open: (path: string) => void;
+}
+
+function Content({ id, path, checkpointId, file, refresh, open }: ContentProps) {
+  if (path === '') return <p className="hint files-hint">Choose a file to see it.</p>;
+  if (file === 'loading') return <Loading label="Loading the file" rows={4} />;
+  if (file instanceof Error) return <Failed message={file.message} onRetry={refresh} />;
+  if (file === 'missing') {
+    return (
+      <Empty title="No such file" text="The workspace has nothing at this path in this checkpoint.">
+        <Button onClick={() => open('')}>Go to the workspace</Button>
+      </Empty>
+    );
+  }
+  if (file.type === 'DIRECTORY') return <p className="hint files-hint">Choose a file to see it.</p>;
+  return <FileView source={{ id, path, checkpointId }} file={file} key={`${checkpointId} ${path}`} />;
+}
+
+function NoFiles({ isDeleted, refresh }: { readonly isDeleted: boolean; readonly refresh: () => void }) {
+  const text = isDeleted
+    ? 'The workspace of this session was deleted.'
+    : 'The files are saved while the agent works, a few seconds after its first change.';
+  return (
+    <section className="files-panel" aria-label="Files">
+      <Empty title="No files saved yet" text={text}>
+        <Button onClick={refresh}>Refresh</Button>
+      </Empty>
+    </section>
+  );
+}

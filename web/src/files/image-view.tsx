@@ -1,0 +1,72 @@
+import { useEffect, useRef, useState } from 'react';
+import { type FileSource, useFileLink } from './use-file.ts';
+
+/** Larger images are not shown, in bytes. */
+export const maxImageBytes = 10_000_000;
+/** Larger images are reduced to this width or height, in pixels. */
+const maxPixels = 2_000;
+
+const imageNames = /\.(?:png|jpe?g|gif|webp|avif)$/i;
+
+/** Tells if the name of a file is that of an image which can be shown. SVG is text: it may contain scripts. */
+export const isImageName = (path: string): boolean => imageNames.test(path);
+
+interface ImageViewProps {
+  readonly source: FileSource;
+  readonly label: string;
+  /** Called if the file is no image that the browser can decode. */
+  readonly onFail: () => void;
+}
+
+/**
+ * An image of a workspace. It is downloaded and drawn on a canvas: the policy of the page forbids images of other addresses, and a
+ * canvas shows pixels only.
+ */
+export function ImageView({ source, label, onFail }: ImageViewProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const link = useFileLink();
+  const [size, setSize] = useState<{ readonly width: number; readonly height: number } | null>(null);
+  const { id, path, checkpointId } = source;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the functions are others at each rendering.
+  useEffect(() => {
+    const ended = new AbortController();
+    let isCurrent = true;
+    const show = async () => {
+      const address = await link({ id, path, checkpointId });
+      if (address === null) throw new Error('There is no such file.');
+      // Its own origin, even if the service names itself differently.
+      const { pathname, search } = new URL(address, location.href);
+      const response = await fetch(`${pathname}${search}`, { signal: ended.signal });
+      if (!response.ok) throw new Error(`The service answered with ${response.status}.`);
+      const image = await createImageBitmap(await response.blob());
+      if (isCurrent) draw(canvas.current, image);
+      if (isCurrent) setSize({ width: image.width, height: image.height });
+      image.close();
+    };
+    show().catch(() => {
+      if (isCurrent) onFail();
+    });
+    return () => {
+      isCurrent = false;
+      ended.abort();
+    };
+  }, [id, path, checkpointId]);
+  return (
+    <figure className="image-view" aria-busy={size === null}>
+      <canvas ref={canvas} role="img" aria-label={label} width={1} height={1} />
+      {size && (
+        <figcaption>
+          {size.width.toLocaleString('en')} × {size.height.toLocaleString('en')} pixels
+        </figcaption>
+      )}
+    </figure>
+  );
+}
+
+function draw(canvas: HTMLCanvasElement | null, image: ImageBitmap): void {
+  const scale = Math.min(1, maxPixels / Math.max(image.width, image.height));
+  if (canvas === null) return;
+  canvas.width = Math.max(1, Math.round(image.width * scale));
+  canvas.height = Math.max(1, Math.round(image.height * scale));
+  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+}

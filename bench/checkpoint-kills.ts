@@ -27,6 +27,7 @@ const { values } = parseArgs({
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 await buildPrograms();
 const packages = Number(values.installs) > 0 ? await ensurePackages(say) : null;
+let shown = 0;
 const report = await withMovingSessions(values, { packages }, async (moving) => {
   const count = Number(values.sessions);
   const found = await killWorkers(moving, {
@@ -36,13 +37,17 @@ const report = await withMovingSessions(values, { packages }, async (moving) => 
     })),
     delayMs: Number(values.seconds) * 1_000,
     random: Math.random,
-    onKill: (each, kills) => say(describeReport(each, `${kills} kills`)),
+    onKill(each, kills) {
+      say(describeReport(each, `${kills} kills`));
+      for (const problem of each.problems.slice(shown)) say(`  ${problem}`);
+      shown = each.problems.length;
+    },
   });
   found.problems.push(...(await checkLogs(moving)));
   return found;
 });
 say(describeReport(report, 'At the end'));
-for (const problem of report.problems) say(problem);
+for (const problem of report.problems.slice(shown)) say(`  ${problem}`);
 if (values.json !== undefined)
   appendFileSync(values.json, `${JSON.stringify({ ...report, notes: Object.fromEntries(report.notes) })}\n`);
 if (report.problems.length > 0) process.exitCode = 1;

@@ -3,6 +3,7 @@ import { mkdir, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { CheckpointContent, Saver, SegmentSource } from '../../src/checkpoints/driver.ts';
+import { restoreCheckpoint } from '../../src/checkpoints/restore/restore-checkpoint.ts';
 import { createSaveProcess, type SaveProcess } from '../../src/checkpoints/save/save-process-client.ts';
 import type { CheckpointTool, Cost } from './checkpoint-tools.ts';
 
@@ -49,8 +50,16 @@ export function createSegmentsTool(name: string, withIgnored: boolean): Checkpoi
       });
     },
     close: () => process.close(),
-    async restore() {
-      throw new Error(`There is no restore yet: ${content?.format}.`);
+    async restore({ store, target }) {
+      const directories = { workspace: join(target, 'workspace'), home: join(target, 'home') };
+      const spoolDir = join(store, 'restore');
+      await mkdir(spoolDir);
+      const { signal } = new AbortController();
+      const stored = segmentsIn(join(store, 'stored'));
+      return measure(process, async () => {
+        if (content === null) throw new Error('Nothing is saved.');
+        await restoreCheckpoint({ directories, content, key, segments: stored, spoolDir, owner: null, signal });
+      });
     },
   };
 }

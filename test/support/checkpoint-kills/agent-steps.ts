@@ -173,7 +173,12 @@ const planners: Record<StepName, (context: StepContext) => Plan> = {
   },
   ignored: (context) => {
     const path = `build/output-${below(30)}.js`;
-    return short(path, () => fs.writeFileSync(join(context.workspace, path), unique().repeat(1_000)));
+    // A checkpoint may lack ignored files.
+    const run = () => {
+      fs.mkdirSync(join(context.workspace, 'build'), { recursive: true });
+      fs.writeFileSync(join(context.workspace, path), unique().repeat(1_000));
+    };
+    return { ...short(path, run), touches: ['workspace/build'] };
   },
   database: (context) => ({
     ...long([], () => insertRow(context)),

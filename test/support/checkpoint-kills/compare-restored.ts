@@ -31,7 +31,8 @@ export interface Life {
   readonly entries: readonly JournalEntry[];
 }
 
-const databasePath = /^home\/agent\/state\.db/;
+// The service's own files, and a database, of which a checkpoint has a consistent copy with other bytes: the agent checks it.
+const otherPath = /^(?:workspace\/\.session(?:\/|$)|home\/agent\/state\.db)/;
 const ignoredPath = /^workspace\/(?:.*\/)?(?:node_modules|build)(?:\/|$)/;
 
 /**
@@ -43,20 +44,25 @@ export function compareRestored(last: Life, restored: Start, killedAt: number): 
   const problems: string[] = [];
   const lost = { files: Number.POSITIVE_INFINITY, ignored: Number.POSITIVE_INFINITY };
   for (const path of new Set([...histories.keys(), ...Object.keys(restored.states)])) {
-    // A checkpoint has a consistent copy of a database, with other bytes: the agent checks it.
-    if (databasePath.test(path)) continue;
+    if (otherPath.test(path)) continue;
     const history = histories.get(path) ?? [{ step: -1, state: null }];
     const first = findFirstLost(history, steps, { path, state: restored.states[path] ?? null });
+    const isIgnored = ignoredPath.test(path);
+    // A checkpoint may be older than the last save of ignored files, and have none of them.
+    if (first === null && isIgnored && restored.states[path] === undefined) {
+      lost.ignored = -1;
+      continue;
+    }
     if (first === null) {
       const states = history.map(({ step, state }) => `${step}: ${state}`).slice(-3);
       problems.push(`${path} is "${restored.states[path] ?? 'missing'}" and was ${states.join(', ')}`);
       continue;
     }
-    const layer = ignoredPath.test(path) ? 'ignored' : 'files';
+    const layer = isIgnored ? 'ignored' : 'files';
     lost[layer] = Math.min(lost[layer], first);
   }
   const lossOf = (first: number): Loss => {
-    const endedAt = steps[first]?.endedAt ?? null;
+    const endedAt = first < 0 ? last.start.at : (steps[first]?.endedAt ?? null);
     if (endedAt === null) return { steps: 0, ageMs: 0 };
     return { steps: steps.filter((step, n) => n >= first && step.endedAt !== null).length, ageMs: killedAt - endedAt };
   };

@@ -58,7 +58,7 @@ it('starts sessions by its id or its name, in GraphQL, v1 and v3', async () => {
   const { snapshotId, name, sessionId: sourceId } = await makeSnapshot();
   const started = {
     ...{ isRestoreRequested: true, kind: 'FORK', lenderIds: [sourceId.slice('devin-'.length)] },
-    // The agent begins anew.
+    // The agent begins again.
     agentSessionId: null,
   };
   const id = await createSession(test, { snapshotId });

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { Services } from '../domain/context.ts';
+import { createCheckpointSweep } from '../jobs/checkpoints.ts';
 import { createDeletedOrganizations } from '../jobs/deleted-organizations.ts';
 import { createDueAutomations } from '../jobs/due-automations.ts';
 import { createIdleSessions } from '../jobs/idle-sessions.ts';
@@ -25,6 +26,7 @@ export function createJobs(config: Config, services: Services): readonly Job[] {
     createSessionEvents(services),
     createWebhooks(services),
     createPullRequests(services),
+    createCheckpointSweep(services, config),
   ];
   // Users send files to API processes, and agents create files in workers.
   const storesFiles = config.roles.includes('api') || config.roles.includes('worker');

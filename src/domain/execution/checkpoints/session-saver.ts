@@ -3,6 +3,7 @@ import type { CheckpointContent, MissingPart, NewSegment, SavedState, Saver } fr
 import { CheckpointError } from '../../../checkpoints/driver.ts';
 import { type CheckpointRecord, readNewestCheckpoint } from '../../checkpoints/checkpoint.ts';
 import { openCheckpointKey } from '../../checkpoints/checkpoint-key.ts';
+import { markUnusedSegments, pruneCheckpoints } from '../../checkpoints/delete-checkpoints.ts';
 import { segmentSource } from '../../checkpoints/segment-source.ts';
 import type { Context } from '../../context.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
@@ -45,6 +46,9 @@ export interface SessionSaverOptions {
   readonly mask: Mask;
 }
 
+/** Number of checkpoints after which a session's old ones are deleted. */
+const pruneEvery = 10;
+
 /** Uploads at the same time. */
 const concurrency = 4;
 
@@ -54,6 +58,7 @@ const maxEntries = 1_000_000;
 /** Creates the saver of a run. It opens the sandbox's saver at the first save, and again after an error of it. */
 export function createSessionSaver(context: Context, run: ClaimedRun, options: SessionSaverOptions): SessionSaver {
   let saver: Saver | null = null;
+  let recorded = 0;
   let newest: Pick<CheckpointRecord, 'kind' | 'turn' | 'content' | 'files' | 'bytes' | 'missing'> | null = null;
 
   const open = async () => {
@@ -76,6 +81,20 @@ export function createSessionSaver(context: Context, run: ClaimedRun, options: S
     await upload(context, state.segments, signal);
     await recordCheckpoint(context, run, { kind, point, state });
     newest = { ...state, kind, turn: point.turn };
+    recorded += 1;
+    if (recorded % pruneEvery === 0) await prune();
+  };
+
+  // The job deletes the rest.
+  const prune = async () => {
+    try {
+      if ((await pruneCheckpoints(context, [run.sessionId])) > 0) await markUnusedSegments(context, [run.sessionId]);
+    } catch (error) {
+      context.log.warn(
+        { err: error, sessionId: run.sessionId },
+        'Old checkpoints of a session could not be deleted yet.',
+      );
+    }
   };
 
   // A checkpoint marks the end of each turn, even of one that changed nothing after its last save.

@@ -181,14 +181,13 @@ it.runIf(testDatabase === 'postgres')(
         while ((await idsOf(source)).includes(old)) await pruneCheckpoints(services, [source.sessionId]);
         await markUnusedSegments(services, [source.sessionId]);
       };
-      let sweeping: Promise<void> = Promise.resolve();
-      const start = () => {
-        sweeping = sweep();
-      };
-      // In half of the rounds the sweep begins while the fork holds its lock, in the others at the same moment.
-      if (n % 2 === 0) start();
-      const copies = await fork(source, old, target, n % 2 === 0 ? undefined : () => setImmediate(start));
-      await new Promise((resolve) => setImmediate(resolve));
+      // In half of the rounds the sweep begins while the fork holds its lock, in the others before.
+      let signal: () => void = () => undefined;
+      const locked = new Promise<void>((resolve) => {
+        signal = resolve;
+      });
+      const sweeping = n % 2 === 0 ? sweep() : locked.then(sweep);
+      const copies = await fork(source, old, target, signal);
       await sweeping;
       expect((await readSegments(test, source.sessionId))[a]).toBe(copies.length > 0 ? 'STORED' : 'UNUSED');
     }

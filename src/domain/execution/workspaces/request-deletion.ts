@@ -10,8 +10,8 @@ import { lockRunAndSession } from '../../sessions/suspend-session.ts';
 const awake: ReadonlySet<SessionStatus> = new Set(['new', 'claimed', 'running', 'resuming']);
 
 /**
- * Requests that the worker with a session's workspace and its agent's home deletes them now. Its log stays. If the
- * session is resumed later, it starts with an empty workspace. Does nothing if there is none, or if it was requested
+ * Requests that the worker with a session's workspace and its agent's home deletes them now, and deletes its checkpoints. Its
+ * log stays. If the session is resumed later, it starts with an empty workspace. Does nothing if there is none, or if it was requested
  * before. Throws NOT_FOUND, FORBIDDEN, and INVALID_STATE for a running session.
  */
 export async function requestWorkspaceDeletion(context: Context, input: SessionTarget): Promise<SessionRecord> {
@@ -33,6 +33,7 @@ export function requestDeletionSeen(context: Context, { id }: Pick<SessionRecord
       [id, context.now()],
     );
     if (requested.length === 0) return session;
+    await tx.query('delete from checkpoint where session_id = $1', [id]);
     // Also if the worker with the workspace is gone: they have the same files.
     await tx.query('delete from checkpoint where session_id = $1', [id]);
     // A finished session may still have a warm agent, which is stopped.

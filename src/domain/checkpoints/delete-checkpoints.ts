@@ -11,8 +11,8 @@ const batchSize = 500;
 /** Age after which a segment that no checkpoint has is taken for the remains of a crash: no upload lasts so long. */
 const abandonedMs = 60 * 60_000;
 
-// Who copies a checkpoint of a session locks its run too, so a copy is either seen by the statement that looks for unused
-// segments, or finds no checkpoint any more. A locked session is left for the next time.
+// A transaction that copies a checkpoint of a session locks its run too: the statement that looks for unused segments sees the
+// copy, or the transaction finds no checkpoint any more. A locked session is left for the next time.
 const prune = `
   with locked as (
     select session_id, checkpoint_id, turn_count from run where session_id = any($1::text[])

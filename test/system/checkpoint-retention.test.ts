@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { CheckpointKind } from '../../src/domain/checkpoints/checkpoint.ts';
 import { openCheckpointKey } from '../../src/domain/checkpoints/checkpoint-key.ts';
-import { markUnusedSegments, pruneCheckpoints } from '../../src/domain/checkpoints/delete-checkpoints.ts';
+import {
+  deleteCheckpoints,
+  markUnusedSegments,
+  pruneCheckpoints,
+} from '../../src/domain/checkpoints/delete-checkpoints.ts';
 import { sweepCheckpoints } from '../../src/domain/checkpoints/sweep-checkpoints.ts';
 import {
   addPendingSegments,
@@ -107,7 +111,7 @@ it('keeps the newest three, the ends of the last 20 turns, and the segments that
   ]);
 });
 
-it('keeps the newest one although it is old, as after a rewind', async () => {
+it('keeps the newest one although it is old, as after a rewind, and those of snapshots', async () => {
   const clock = stopClock(test);
   const run = await startRun();
   const ids: string[] = [];
@@ -120,8 +124,18 @@ it('keeps the newest one although it is old, as after a rewind', async () => {
     run.sessionId,
     ids[0],
   ]);
-  expect(await pruneCheckpoints(services, [run.sessionId])).toBe(1);
-  expect(await idsOf(run)).toEqual([ids[0], ids[2], ids[3], ids[4]]);
+  const createdAt = services.now();
+  const snapshot = {
+    ...{ id: newId(), organizationId: test.organizationId, name: 'named', checkpointId: ids[1] as string },
+    ...{ sessionId: run.sessionId, createdAt, updatedAt: createdAt },
+  };
+  await services.store.transact(async (tx) => void (await tx.prisma.snapshot.create({ data: snapshot })));
+  expect(await pruneCheckpoints(services, [run.sessionId])).toBe(0);
+  await deleteCheckpoints(services, [run.sessionId]);
+  expect(await idsOf(run)).toEqual([ids[1]]);
+  await services.store.execute('delete from snapshot where id = $1 returning id', [snapshot.id]);
+  await deleteCheckpoints(services, [run.sessionId]);
+  expect(await idsOf(run)).toEqual([]);
 });
 
 it('keeps segments that a fork uses, after the session that owns them is over', async () => {

@@ -25,6 +25,7 @@ const prune = `
   over as (
     select id from ranked
      where age > $2::int and id is distinct from checkpoint_id
+       and not exists (select 1 from snapshot n where n.checkpoint_id = ranked.id)
        and not (kind = 'TURN_END' and age_in_turn = 1 and turn > turn_count - $3::int)
      limit $4)
   delete from checkpoint c using over where c.id = over.id returning c.id`;
@@ -57,9 +58,12 @@ const deleteAll = `
   cleared as (
     update run r set checkpoint_id = null, is_restore_requested = false from locked l
      where r.session_id = l.session_id and r.checkpoint_id is not null returning r.session_id)
-  delete from checkpoint c using locked l where c.session_id = l.session_id returning c.id`;
+  delete from checkpoint c using locked l, organization o
+   where c.session_id = l.session_id and o.id = c.organization_id
+     and (o.deleted_at is not null or not exists (select 1 from snapshot n where n.checkpoint_id = c.id))
+  returning c.id`;
 
-/** Deletes all checkpoints of sessions. Their next agents begin without one. Returns the number of checkpoints. */
+/** Deletes all checkpoints of sessions, except those of snapshots. Their next agents begin without one. Returns the number of checkpoints. */
 export async function deleteCheckpoints({ store }: StoreServices, sessionIds: readonly string[]): Promise<number> {
   return (await store.execute(deleteAll, [sessionIds])).length;
 }

@@ -33,7 +33,11 @@ export function requestDeletionSeen(context: Context, { id }: Pick<SessionRecord
       [id, context.now()],
     );
     if (requested.length === 0) return session;
-    await tx.query('delete from checkpoint where session_id = $1', [id]);
+    await tx.query(
+      `delete from checkpoint c
+        where c.session_id = $1 and not exists (select 1 from snapshot n where n.checkpoint_id = c.id)`,
+      [id],
+    );
     // Also if the worker with the workspace is gone: they have the same files.
     await tx.query('delete from checkpoint where session_id = $1', [id]);
     // A finished session may still have a warm agent, which is stopped.

@@ -17,6 +17,7 @@ import { fitLimits } from './fit-limits.ts';
 import { LayerSave, type ReadAgain } from './layer-save.ts';
 import { loadState, type SessionState } from './load-state.ts';
 import { readContents } from './read-contents.ts';
+import { isRepositoryTorn, RepositoryChanged } from './repository-changes.ts';
 import { LayersMixed, scan } from './scan.ts';
 import type { FoundChanges } from './scan-changes.ts';
 
@@ -36,6 +37,13 @@ export interface SessionSaveOptions {
   /** Returns a promise if other work should run before this one continues. It rejects if the save was stopped. */
   readonly pause: () => Promise<void> | null;
 }
+
+interface SaveAttempt extends Pick<SessionSaveOptions, 'pause'> {
+  readonly attempt: number;
+}
+
+/** The most attempts to read a repository while git does not change it. */
+const maxAttempts = 5;
 
 /** The most parts that are named one by one. */
 const maxMissing = 200;
@@ -75,20 +83,26 @@ export class SessionSaver {
     this.#state ??= await loadState({ key, from: this.#from, segments, pause });
     const visitor = new DirectoryVisitor({ ...this.#target.directories });
     try {
-      return await this.#saveWith(visitor, withIgnored, pause);
-    } catch (error) {
-      if (!(error instanceof LayersMixed)) throw error;
-      return await this.#saveWith(visitor, true, pause);
+      let isMixed = withIgnored;
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await this.#saveWith(visitor, isMixed, { pause, attempt });
+        } catch (error) {
+          if (error instanceof LayersMixed && !isMixed) isMixed = true;
+          else if (!(error instanceof RepositoryChanged)) throw error;
+        }
+      }
     } finally {
       visitor.close();
     }
   }
 
-  async #saveWith(visitor: DirectoryVisitor, withIgnored: boolean, pause: SessionSaveOptions['pause']) {
+  async #saveWith(visitor: DirectoryVisitor, withIgnored: boolean, { pause, attempt }: SaveAttempt) {
     const { limits, key, spoolDir } = this.#target;
     const state = this.#state as SessionState;
     const { layers } = state;
     const keys = deriveKeys(key);
+    const scannedAtMs = Date.now();
     const found = await scan({ visitor, top: state.top, roots, withIgnored, limits, pause });
     const changes = fitLimits(found, limits);
     const saveOf = (layer: Layer, other: Layer) =>
@@ -102,6 +116,7 @@ export class SessionSaver {
     const saves = { files: saveOf('files', 'ignored'), ignored: saveOf('ignored', 'files') };
     try {
       await readContents({ visitor, changes, store: (layer, content) => saves[layer].store(content), pause });
+      if (attempt < maxAttempts && isRepositoryTorn(changes, scannedAtMs, attempt === 1)) throw new RepositoryChanged();
       const readAgain = createReadAgain(visitor, pause);
       const finish = (layer: Layer, removed: readonly string[]) =>
         saves[layer].finish({

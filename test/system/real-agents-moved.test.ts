@@ -46,6 +46,10 @@ it.skipIf(testDatabase !== 'postgres' || noSandbox !== null).each(agents)(
       )[0]?.agentSessionId;
     const before = await readAgentSession();
     expect(before).not.toBeNull();
+    // A busy machine may need longer than a stop waits for.
+    const stored = `select 1 from checkpoint where session_id = $1 and kind = 'TURN_END'`;
+    const readStored = () => api.app.services.store.query(stored, [id]);
+    await expect.poll(async () => (await readStored()).length, { timeout: 120_000 }).toBeGreaterThan(0);
     // Stops the worker, and deletes its data directory.
     await one.close();
     const two = await api.another({ ...shared, roles: ['worker'] });

@@ -10,6 +10,7 @@ import { pipeCommand } from '../../src/agents/reporting/pipe.ts';
 import type { Sandbox, SandboxDriver, SandboxProcess } from '../../src/agents/sandbox/driver.ts';
 import type { SandboxSettings } from '../../src/agents/sandbox/settings.ts';
 import { gatewayOf, providerKey, startProvider } from './provider.ts';
+import { collect } from './remote-machine.ts';
 import { testSavedWorkspaces } from './saved-workspace-conformance.ts';
 import { streamService } from './stream-service.ts';
 
@@ -394,10 +395,4 @@ function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
     resolve = settle;
   });
   return { promise, resolve };
-}
-
-async function collect(ids: AsyncIterable<string>): Promise<string[]> {
-  const all: string[] = [];
-  for await (const id of ids) all.push(id);
-  return all;
 }

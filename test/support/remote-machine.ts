@@ -42,7 +42,8 @@ function keep<T>(all: Map<number, T>, item: T): number {
   return ids;
 }
 
-async function collect(names: AsyncIterable<string>): Promise<string[]> {
+/** Reads all items. */
+export async function collect(names: AsyncIterable<string>): Promise<string[]> {
   const all: string[] = [];
   for await (const name of names) all.push(name);
   return all;

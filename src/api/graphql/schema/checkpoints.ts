@@ -1,4 +1,3 @@
-import type { MissingPart } from '../../../checkpoints/driver.ts';
 import type { CheckpointKind } from '../../../domain/checkpoints/checkpoint.ts';
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import { checkpointsOf, type SessionCheckpoint } from '../../../domain/sessions/checkpoints/checkpoints.ts';
@@ -26,7 +25,7 @@ export const CheckpointKindEnum = defineEnum<CheckpointKind>(
   },
 );
 
-const missingReason = defineEnum<MissingPart['reason']>(
+const missingReason = defineEnum<SessionCheckpoint['missing'][number]['reason']>(
   'CheckpointMissingReason',
   'The reason for which a part of the files is not in a checkpoint.',
   {
@@ -37,7 +36,7 @@ const missingReason = defineEnum<MissingPart['reason']>(
   },
 );
 
-const CheckpointMissingPart = builder.objectRef<MissingPart>('CheckpointMissingPart').implement({
+const CheckpointMissingPart = builder.objectRef<SessionCheckpoint['missing'][number]>('CheckpointMissingPart').implement({
   description: 'Part of the files of a session that is not in a checkpoint.',
   fields: (t) => ({
     path: t.exposeString('path', {

@@ -36,21 +36,26 @@ const missingReason = defineEnum<SessionCheckpoint['missing'][number]['reason']>
   },
 );
 
-const CheckpointMissingPart = builder.objectRef<SessionCheckpoint['missing'][number]>('CheckpointMissingPart').implement({
-  description: 'Part of the files of a session that is not in a checkpoint.',
-  fields: (t) => ({
-    path: t.exposeString('path', {
-      description: 'Path of the file or directory, which begins with `workspace/` or `home/`.',
+const CheckpointMissingPart = builder
+  .objectRef<SessionCheckpoint['missing'][number]>('CheckpointMissingPart')
+  .implement({
+    description: 'Part of the files of a session that is not in a checkpoint.',
+    fields: (t) => ({
+      path: t.exposeString('path', {
+        description: 'Path of the file or directory, which begins with `workspace/` or `home/`.',
+      }),
+      reason: t.field({
+        type: missingReason,
+        description: 'Reason for which the part is missing.',
+        resolve: ({ reason }) => reason,
+      }),
+      bytes: t.exposeFloat('bytes', {
+        nullable: true,
+        description: 'Size of the part in bytes; null if it is unknown.',
+      }),
+      files: t.exposeInt('files', { description: 'Number of files in the part.' }),
     }),
-    reason: t.field({
-      type: missingReason,
-      description: 'Reason for which the part is missing.',
-      resolve: ({ reason }) => reason,
-    }),
-    bytes: t.exposeFloat('bytes', { nullable: true, description: 'Size of the part in bytes; null if it is unknown.' }),
-    files: t.exposeInt('files', { description: 'Number of files in the part.' }),
-  }),
-});
+  });
 
 builder.node(Checkpoint, {
   description:

@@ -55,8 +55,7 @@ addMutation('rewindSession', {
   },
 });
 
-/** The payload of forkSession. */
-const ForkSessionPayload = addMutation('forkSession', {
+addMutation('forkSession', {
   description:
     'Starts a session with the files and the agent of another session at a checkpoint or at the end of a turn. The fork is a child of that session, belongs to the viewer, and has the same settings and the same repositories, each with a branch of its own. It has the session secrets only if the viewer started the other session. The other session does not change.',
   needs: [managesSession, viewsSession, 'createSession'],

@@ -47,6 +47,12 @@ const pages = [
     })),
   },
   {
+    path: '/manage/snapshots',
+    page: lazy(async () => ({
+      default: (await loadWithRetry(() => import('../manage/snapshots/snapshots-page.tsx'))).SnapshotsPage,
+    })),
+  },
+  {
     path: '/manage/knowledge',
     page: lazy(async () => ({
       default: (await loadWithRetry(() => import('../manage/knowledge/knowledge-page.tsx'))).KnowledgePage,

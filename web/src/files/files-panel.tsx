@@ -2,7 +2,9 @@ import '../changes/changes.css';
 import './files.css';
 import { useEffect, useState } from 'react';
 import { useUrlParams } from '../layout/use-url-params.ts';
+import { useCheckpointChoices } from '../pickers/use-checkpoint-choices.ts';
 import { Button } from '../ui/button.tsx';
+import { Picker } from '../ui/picker.tsx';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { Breadcrumbs } from './breadcrumbs.tsx';
 import { CheckpointTime, MissingParts } from './checkpoint-note.tsx';
@@ -16,6 +18,8 @@ import { type LoadedFile, useFile } from './use-file.ts';
 interface FilesPanelProps {
   /** The global id of the session. */
   readonly id: string;
+  /** Its REST id. */
+  readonly sessionId: string;
   /** True if its workspace was deleted. */
   readonly isDeleted: boolean;
 }
@@ -23,9 +27,10 @@ interface FilesPanelProps {
 const urlNames = ['path', 'checkpoint'] as const;
 
 /** The files of a session's workspace, as of its newest checkpoint or of another one. Its state is in the URL. */
-export function FilesPanel({ id, isDeleted }: FilesPanelProps) {
+export function FilesPanel({ id, sessionId, isDeleted }: FilesPanelProps) {
   const { values, change } = useUrlParams(urlNames);
   const [reading, setReading] = useState(0);
+  const checkpoints = useCheckpointChoices(sessionId);
   const { checkpoint: checkpointId } = values;
   const path = values.path.replace(/\/+$/, '');
   const file = useFile({ id, path, checkpointId, reading });
@@ -40,6 +45,14 @@ export function FilesPanel({ id, isDeleted }: FilesPanelProps) {
       <div className="files-bar">
         <Breadcrumbs path={path} onOpen={open} />
         <span className="files-actions">
+          <Picker
+            label="Checkpoint"
+            isLabelHidden
+            source={checkpoints}
+            none="Newest checkpoint"
+            value={checkpointId}
+            onChange={(checkpoint) => change({ checkpoint }, { isNewEntry: true })}
+          />
           {directory?.savedAt != null && <CheckpointTime at={directory.savedAt} />}
           <Button size="small" isBusy={isLoading} onClick={refresh}>
             Refresh

@@ -30,6 +30,7 @@ export const navigation: readonly { readonly label: string; readonly items: read
     items: [
       { path: '/manage/playbooks', label: 'Playbooks', icon: 'book', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
       { path: '/manage/knowledge', label: 'Knowledge', icon: 'thought', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
+      { path: '/manage/snapshots', label: 'Snapshots', icon: 'folder', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
       { path: '/manage/secrets', label: 'Secrets', icon: 'key', isFor: ({ may }) => may('MANAGE_ORG_SECRETS') },
       { path: '/manage/automations', label: 'Automations', icon: 'clock', isFor: mayViewAutomations },
       { path: '/manage/webhooks', label: 'Webhooks', icon: 'bell', isFor: ({ may }) => may('MANAGE_ORG_AUTOMATIONS') },

@@ -35,10 +35,12 @@ type Plan = EntryOf<'PlanEvent'>['entries'];
 interface DetailsProps {
   readonly session: details_session$key;
   readonly plan: Plan | null;
+  /** Further parts, before the options of the agent. */
+  readonly children?: ReactNode;
 }
 
 /** The details of a session besides its messages, updated by the page's subscription. */
-export function Details({ session: reference, plan }: DetailsProps) {
+export function Details({ session: reference, plan, children }: DetailsProps) {
   const session = useFragment(
     graphql`
       fragment details_session on Session @throwOnFieldError {
@@ -105,7 +107,7 @@ export function Details({ session: reference, plan }: DetailsProps) {
         </Part>
       )}
       {attachments.nodes.length > 0 && (
-        <Part title="Files">
+        <Part title="Attachments">
           <ul className="plain">
             {attachments.nodes.map(({ id, name, sizeBytes, source, url }) => (
               <li key={id} className="pair">
@@ -122,6 +124,7 @@ export function Details({ session: reference, plan }: DetailsProps) {
           </ul>
         </Part>
       )}
+      {children}
       <SessionOptions session={session} />
       <SubSessions session={session} />
       <Facts session={session} />

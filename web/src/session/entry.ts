@@ -179,6 +179,13 @@ export function readEntry(reference: entry_event$key): Entry {
           createdAt
           name
         }
+        ... on RewindEvent {
+          id
+          seq
+          createdAt
+          body
+          toSeq
+        }
         ... on UsageEvent {
           id
           seq

@@ -56,7 +56,11 @@ const toneIcon = { plain: 'clock', good: 'check', warn: 'bell', bad: 'warning' }
 >;
 
 /** A message, also while the agent is writing it. */
-function Message({ entry, draft }: Pick<Extract<Row, { type: 'message' }>, 'entry' | 'draft'>) {
+function Message({
+  entry,
+  draft,
+  isReverted,
+}: Pick<Extract<Row, { type: 'message' }>, 'entry' | 'draft' | 'isReverted'>) {
   const isAgent = entry === null || entry.type === 'AGENT_MESSAGE';
   const body = entry?.editedBody ?? entry?.body ?? draft?.text ?? '';
   const isWithdrawn = entry?.delivery === 'WITHDRAWN';
@@ -72,6 +76,7 @@ function Message({ entry, draft }: Pick<Extract<Row, { type: 'message' }>, 'entr
         {entry && <Time at={entry.createdAt} />}
         {entry !== null && !isWithdrawn && <UnansweredTag id={entry.id} />}
         {isWithdrawn && <span className="tag">Withdrawn</span>}
+        {isReverted && !isWithdrawn && <span className="tag">Reverted</span>}
         {entry?.editedBody != null && !isWithdrawn && <span className="tag">Edited</span>}
       </header>
       {entry === null && draft !== null && draft.start > 0 && (

@@ -16,8 +16,10 @@ import { panelProps, Tabs } from '../ui/tabs.tsx';
 import { ActivityStatus } from './activity-status.tsx';
 import { Announcements } from './announcements.tsx';
 import { FilesContext, findFile, splitFiles } from './attachments.tsx';
+import { Checkpoints } from './checkpoints.tsx';
 import { Composer } from './composer.tsx';
 import { Details } from './details.tsx';
+import { ForkedFrom } from './forked-from.tsx';
 import { KeyAction } from './key-action.tsx';
 import { plainTitle } from './plain-title.ts';
 import { OtherViewers, Typing, usePresence } from './presence.tsx';
@@ -84,6 +86,7 @@ const query = graphql`
       }
       ...sessionButtons_session
       ...repositories_session
+      ...forkedFrom_session
       ...details_session
       ...workspaceNote_session
       ...quotaNote_session
@@ -247,6 +250,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
           {transcript.error ?? 'Connection lost. Reconnecting… No messages are lost.'}
         </p>
       )}
+      <ForkedFrom session={session} />
       <RepositoryLine session={session} />
       <WorkspaceNote session={session} />
       <QuotaNote session={session} mayChange={mayChange} />
@@ -308,7 +312,9 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
           />
         </section>
         <aside aria-label="Details">
-          <Details session={session} plan={plan} />
+          <Details session={session} plan={plan}>
+            {mayChange && <Checkpoints sessionId={sessionId} mayRewind={closed === null} />}
+          </Details>
         </aside>
       </div>
       <div className="session-changes" {...panelProps('changes', tabs.selected)}>
@@ -329,7 +335,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
         {tabs.selected === 'files' && (
           <ErrorBoundary>
             <Suspense fallback={<Loading label="Loading the files" />}>
-              <FilesPanel id={id} isDeleted={session.workspaceDeletedAt != null} />
+              <FilesPanel {...{ id, sessionId }} isDeleted={session.workspaceDeletedAt != null} />
             </Suspense>
           </ErrorBoundary>
         )}

@@ -3,9 +3,15 @@ import { type Entry, type EntryOf, isOver } from './entry.ts';
 import { HeldMessages } from './held-messages.ts';
 import type { Draft } from './open-drafts.ts';
 import { isSameStep, repeatsFailure } from './repository-rows.ts';
+import { markReverted } from './reverted-rows.ts';
 
 /** A row of the transcript: one entry, or several entries combined. */
-export type Row =
+export type Row = RowContent & {
+  /** True if the session was reverted to an earlier entry since. */
+  readonly isReverted?: true;
+};
+
+type RowContent =
   | {
       readonly key: string;
       readonly type: 'message';
@@ -74,6 +80,7 @@ const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before:
     tone: decision === 'ALLOWED' ? 'good' : 'warn',
     text: `${decision === 'ALLOWED' ? 'Allowed' : decision === 'DENIED' ? 'Denied' : 'Cancelled'}: ${title}`,
   }),
+  RewindEvent: ({ body }) => ({ tone: 'warn', text: body }),
   AttachmentEvent: ({ name }) => ({ tone: 'plain', text: `File: ${name}` }),
   StructuredOutputEvent: () => ({ tone: 'plain', text: 'The structured output was set.' }),
   TurnEvent: ({ phase, stopReason, stoppedBy }) => {
@@ -114,8 +121,13 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
   let cause: string | null = null;
   let status: Status = { status: null, endReason: null, isArchived: false };
   const held = new HeldMessages<MessageRow>(entries);
+  const addedAt: number[] = [];
+  let lastSeq = 0;
   for (const entry of entries) {
     const key = entry.id;
+    while (addedAt.length < rows.length) addedAt.push(lastSeq);
+    lastSeq = entry.seq;
+    if (entry.__typename === 'RewindEvent') markReverted(rows, addedAt, entry.toSeq);
     if (entry.__typename === 'ToolCallEvent') {
       const at = tools.get(entry.toolCallId);
       const before = at === undefined ? undefined : rows[at];
@@ -231,6 +243,7 @@ function isQuestion(row: Row | undefined, body: string): boolean {
 
 // A turn that ends normally may have ended with a question.
 function closesQuestion(entry: Entry): boolean {
+  if (entry.__typename === 'RewindEvent') return true;
   if (entry.__typename === 'TurnEvent') return entry.phase === 'STOPPED' && entry.stopReason !== 'END_TURN';
   return entry.__typename === 'StatusEvent' && (entry.status === 'EXIT' || entry.status === 'ERROR');
 }

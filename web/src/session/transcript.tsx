@@ -116,6 +116,7 @@ export function Transcript({ transcript, questionId, onChoose }: TranscriptProps
                   className="row"
                   key={item.key}
                   data-index={item.index}
+                  data-reverted={row.isReverted}
                   ref={virtual.measureElement}
                   style={{ transform: `translateY(${item.start}px)` }}
                 >

@@ -8,7 +8,8 @@ import { type ChosenRepository, toInput } from '../pickers/chosen-repository.ts'
 import { ModelPicker } from '../pickers/model-picker.tsx';
 import { RepositoriesPicker } from '../pickers/repositories-picker.tsx';
 import { usePlaybookChoices } from '../pickers/use-playbook-choices.ts';
-import { newKey } from '../relay/new-key.ts';
+import { useSnapshotChoices } from '../pickers/use-snapshot-choices.ts';
+import { useAttemptKey } from '../relay/use-attempt-key.ts';
 import { useMutation } from '../relay/use-mutation.ts';
 import { sessionAddress } from '../session/address.ts';
 import { OptionSelect } from '../session/agent-options.tsx';
@@ -54,7 +55,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
   const uploads = useUploads(organizationId);
   // Null: those that the prompt names, or the default ones.
   const [repositories, setRepositories] = useState<readonly ChosenRepository[] | null>(null);
-  const attempt = useRef<{ readonly what: string; readonly key: string } | null>(null);
+  const keyOf = useAttemptKey();
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     // Enter submits a form even if its button is disabled.
@@ -71,6 +72,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
       title: text('title'),
       agent: text('agent'),
       playbookId: text('playbookId'),
+      snapshotId: text('snapshotId'),
       maxAcuLimit: limit === null ? null : Number(limit),
       tags: tags?.filter((tag) => tag !== '') ?? null,
       attachmentIds: uploads.attachmentIds,
@@ -81,10 +83,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
           : [],
       ),
     };
-    // If the response was lost, the session may exist: the same request is repeated with the same key.
-    const what = JSON.stringify(input);
-    if (attempt.current?.what !== what) attempt.current = { what, key: newKey() };
-    const { payload, errors: refused } = await create({ input: { ...input, idempotencyKey: attempt.current.key } });
+    const { payload, errors: refused } = await create({ input: { ...input, idempotencyKey: keyOf(input) } });
     setErrors(refused);
     // Replaces the dialog in the history, so that Back leads to the list.
     if (payload?.session) go(sessionAddress(payload.session.sessionId), { replace: true });
@@ -125,7 +124,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
 /** Names of the fields for options of the agent begin with this. */
 const optionPrefix = 'option:';
 
-const fieldNames = ['prompt', 'title', 'tags', 'agent', 'playbookId', 'maxAcuLimit', 'repositories'];
+const fieldNames = ['prompt', 'title', 'tags', 'agent', 'playbookId', 'snapshotId', 'maxAcuLimit', 'repositories'];
 
 interface OfferedAgent {
   readonly providers: readonly string[];
@@ -188,6 +187,7 @@ interface FieldsProps {
 function Fields({ organizationId, errors, uploads, repositories, onRepositories }: FieldsProps) {
   const isOver = useFileDrop(uploads.add);
   const playbooks = usePlaybookChoices(organizationId);
+  const snapshots = useSnapshotChoices(organizationId);
   const { agents, organization } = useLazyLoadQuery<newSessionQuery>(
     graphql`
       query newSessionQuery($id: ID!, $seesTags: Boolean!) {
@@ -319,6 +319,14 @@ function Fields({ organizationId, errors, uploads, repositories, onRepositories 
           none="None"
           source={playbooks}
           error={errorOf(errors, 'playbookId')}
+        />
+        <Picker
+          label="Snapshot"
+          name="snapshotId"
+          none="None"
+          emptyText="No snapshots yet. You can save one in the details of a session."
+          source={snapshots}
+          error={errorOf(errors, 'snapshotId')}
         />
         <TextField
           label="ACU limit"

@@ -1,0 +1,59 @@
+import { useState } from 'react';
+import { useSigned } from '../app/gate.tsx';
+import { useCheckpointChoices } from '../pickers/use-checkpoint-choices.ts';
+import { Button } from '../ui/button.tsx';
+import { Picker } from '../ui/picker.tsx';
+import type { Choice } from '../ui/use-choices.ts';
+import { ForkDialog } from './fork-dialog.tsx';
+import { RewindDialog } from './rewind-dialog.tsx';
+import { SnapshotDialog } from './snapshot-dialog.tsx';
+
+interface CheckpointsProps {
+  readonly sessionId: string;
+  /** False if the session accepts no messages. */
+  readonly mayRewind: boolean;
+}
+
+/** A part of the details that returns a session to a checkpoint, forks it from there, or gives the checkpoint a name. */
+export function Checkpoints({ sessionId, mayRewind }: CheckpointsProps) {
+  const source = useCheckpointChoices(sessionId);
+  const mayStart = useSigned().may('USE_SESSIONS');
+  const [chosen, setChosen] = useState<Choice | null>(null);
+  const [act, setAct] = useState<'rewind' | 'fork' | 'snapshot' | null>(null);
+  const dialog = chosen && { sessionId, point: chosen, onClose: () => setAct(null) };
+  return (
+    <section>
+      <h2>Checkpoints</h2>
+      <Picker
+        label="Checkpoint"
+        isLabelHidden
+        source={source}
+        value={chosen?.value ?? ''}
+        placeholder="Choose a checkpoint"
+        emptyText="No checkpoints yet. They are saved while the agent works."
+        hint={chosen?.under}
+        onChange={(_value, choice) => setChosen(choice)}
+      />
+      {dialog && (
+        <div className="checkpoint-acts">
+          {mayRewind && (
+            <Button size="small" icon="back" onClick={() => setAct('rewind')}>
+              Rewind to here
+            </Button>
+          )}
+          {mayStart && (
+            <Button size="small" icon="pull" onClick={() => setAct('fork')}>
+              Fork from here
+            </Button>
+          )}
+          <Button size="small" icon="tag" onClick={() => setAct('snapshot')}>
+            Save as snapshot
+          </Button>
+        </div>
+      )}
+      {dialog && act === 'rewind' && <RewindDialog {...dialog} />}
+      {dialog && act === 'fork' && <ForkDialog {...dialog} />}
+      {dialog && act === 'snapshot' && <SnapshotDialog {...dialog} />}
+    </section>
+  );
+}

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { promisify } from 'node:util';
-import { deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
+import { brotliCompressSync, brotliDecompress, brotliDecompressSync, constants } from 'node:zlib';
 import type { CheckpointKeys } from './checkpoint-keys.ts';
 import { CheckpointError } from './driver.ts';
 
@@ -27,7 +27,13 @@ export const maxManifestBytes = 2 ** 28;
 export type RecordKind = 'block' | 'manifest';
 
 const kinds = { header: 0, block: 1, manifest: 2 } as const;
-const codecs = { none: 0, deflate: 1 } as const;
+const codecs = { none: 0, brotli: 1 } as const;
+
+/**
+ * The quality of Brotli. Compared with the fastest deflate, it takes as much CPU for source code and makes it a fifth smaller, and it is
+ * read half as fast again. Content that cannot be compressed costs next to nothing (docs/decisions).
+ */
+const quality = 3;
 
 /** The header of a segment. */
 export interface SegmentHeader {
@@ -69,14 +75,16 @@ export function openHeader(keys: CheckpointKeys, segmentId: string, start: Buffe
   return { bytes, manifest: length === 0 ? null : { offset, length } };
 }
 
-/** Compresses content if that makes it smaller, and encrypts it as a record. `level` is one of deflate. */
-export function sealRecord(keys: CheckpointKeys, position: RecordPosition, content: Uint8Array, level: number): Buffer {
-  const deflated = deflateRawSync(content, { level });
-  const isSmaller = deflated.length < content.length;
+/** Compresses content if that makes it smaller, and encrypts it as a record. */
+export function sealRecord(keys: CheckpointKeys, position: RecordPosition, content: Uint8Array): Buffer {
+  const { BROTLI_PARAM_QUALITY, BROTLI_PARAM_SIZE_HINT } = constants;
+  const params = { [BROTLI_PARAM_QUALITY]: quality, [BROTLI_PARAM_SIZE_HINT]: content.length };
+  const compressed = brotliCompressSync(content, { params });
+  const isSmaller = compressed.length < content.length;
   const start = Buffer.alloc(5);
-  start.writeUInt8(isSmaller ? codecs.deflate : codecs.none, 0);
+  start.writeUInt8(isSmaller ? codecs.brotli : codecs.none, 0);
   start.writeUInt32BE(content.length, 1);
-  return encrypt(keys, position, [start, isSmaller ? deflated : content]);
+  return encrypt(keys, position, [start, isSmaller ? compressed : content]);
 }
 
 /** Decrypts and decompresses a record, which is `sealed` completely. Throws CheckpointError. */
@@ -84,13 +92,13 @@ export function openRecord(keys: CheckpointKeys, position: RecordPosition, seale
   const { codec, bytes, content } = decryptRecord(keys, position, sealed);
   if (codec === codecs.none) return content;
   try {
-    return exactly(position, bytes, inflateRawSync(content, { maxOutputLength: bytes + 1 }));
+    return exactly(position, bytes, brotliDecompressSync(content, { maxOutputLength: bytes + 1 }));
   } catch (error) {
     throw damaged(position.segmentId, 'a record cannot be decompressed', error);
   }
 }
 
-const inflateInBackground = promisify<Buffer, { maxOutputLength: number }, Buffer>(inflateRaw);
+const decompressInBackground = promisify<Buffer, { maxOutputLength: number }, Buffer>(brotliDecompress);
 
 /** Works as {@link openRecord} does, and decompresses outside of the event loop. */
 export async function openRecordInBackground(
@@ -101,7 +109,7 @@ export async function openRecordInBackground(
   const { codec, bytes, content } = decryptRecord(keys, position, sealed);
   if (codec === codecs.none) return content;
   try {
-    return exactly(position, bytes, await inflateInBackground(content, { maxOutputLength: bytes + 1 }));
+    return exactly(position, bytes, await decompressInBackground(content, { maxOutputLength: bytes + 1 }));
   } catch (error) {
     throw damaged(position.segmentId, 'a record cannot be decompressed', error);
   }
@@ -114,7 +122,7 @@ function decryptRecord(keys: CheckpointKeys, position: RecordPosition, sealed: U
   const limit = position.kind === 'block' ? maxBlockBytes : maxManifestBytes;
   if (bytes > limit) throw damaged(position.segmentId, 'a record is too large');
   if (codec === codecs.none) exactly(position, bytes, content);
-  else if (codec !== codecs.deflate) throw damaged(position.segmentId, 'a record has an unknown compression');
+  else if (codec !== codecs.brotli) throw damaged(position.segmentId, 'a record has an unknown compression');
   return { codec, bytes, content };
 }
 

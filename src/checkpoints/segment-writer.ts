@@ -12,11 +12,8 @@ export const maxSegmentBytes = 2 ** 24;
 /** The largest chunk. */
 export const maxChunkBytes = 2 ** 19;
 
-// Deflate finds repetitions within 32 KB. To read one small file, a reader loads one block.
+// To read one small file, a reader loads one block.
 const blockTarget = 2 ** 18;
-
-/** The fastest level: the others cost several times as much for a few percent. */
-const deflateLevel = 1;
 
 /** Options of {@link createSegmentWriter}. */
 export interface SegmentWriterOptions {
@@ -74,7 +71,7 @@ export function createSegmentWriter({ spoolDir, keys }: SegmentWriterOptions): S
     if (block === null) return;
     const target = current();
     const position = { segmentId: target.segment.id, kind: 'block', offset: block.offset } as const;
-    const sealed = sealRecord(keys, position, pending.subarray(0, block.rawLength), deflateLevel);
+    const sealed = sealRecord(keys, position, pending.subarray(0, block.rawLength));
     write(target, sealed);
     block.length = sealed.length;
     target.segment.storedBytes += sealed.length;
@@ -86,7 +83,7 @@ export function createSegmentWriter({ spoolDir, keys }: SegmentWriterOptions): S
     let range: { offset: number; length: number } | null = null;
     if (manifest !== null) {
       const offset = target.bytes;
-      const sealed = sealRecord(keys, { segmentId: id, kind: 'manifest', offset }, manifest, deflateLevel);
+      const sealed = sealRecord(keys, { segmentId: id, kind: 'manifest', offset }, manifest);
       write(target, sealed);
       range = { offset, length: sealed.length };
     }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -14,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await saveProcess.close();
-  fixture.remove();
+  await fixture.remove();
 });
 
 const never = new AbortController().signal;
@@ -117,4 +118,17 @@ it('gives the process a low priority, and neither environment nor keys in its ar
   expect(args).not.toContain(fixture.key.toString('hex'));
   const [, fields] = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ');
   expect(Number(fields?.split(' ')[16])).toBe(10);
+});
+
+it('names pipes, and is not blocked by one that replaces a file', async () => {
+  const saver = saveProcess.open({ ...fixture, from: null });
+  execFileSync('mkfifo', [join(fixture.directories.workspace, 'pipe')]);
+  execFileSync('mkfifo', [join(fixture.directories.workspace, '.gitignore')]);
+  execFileSync('mkdir', [join(fixture.directories.workspace, '.git')]);
+  const saved = await saveAndCommit(saver);
+  expect(saved.missing.map(({ path, reason }) => `${path} ${reason}`).sort()).toEqual([
+    'workspace/.gitignore SPECIAL',
+    'workspace/pipe SPECIAL',
+  ]);
+  expect(await saver.save(options)).toBeNull();
 });

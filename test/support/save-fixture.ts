@@ -9,7 +9,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
-  rmSync,
+  rmdirSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +24,7 @@ import type {
 import { type Chunk, fromMtime, type Layer } from '../../src/checkpoints/manifest.ts';
 import { openRecord } from '../../src/checkpoints/segment-format.ts';
 import { decodeManifests, fetchManifests } from '../../src/checkpoints/segment-reader.ts';
+import { emptyTree } from '../../src/store/delete-tree.ts';
 
 /** The directories of a session in a new directory, with a storage for segments. */
 export interface SaveFixture {
@@ -37,7 +38,7 @@ export interface SaveFixture {
   upload(saved: SavedState): void;
   /** The path of a segment in the storage. */
   pathOf(id: string): string;
-  remove(): void;
+  remove(): Promise<void>;
 }
 
 /** Creates a {@link SaveFixture}. */
@@ -61,7 +62,11 @@ export function createSaveFixture(): SaveFixture {
       for (const { id, path } of saved.segments) copyFileSync(path, pathOf(id));
     },
     pathOf,
-    remove: () => rmSync(dir, { recursive: true, force: true }),
+    remove: async () => {
+      // Paths may be longer than the system allows.
+      await emptyTree(dir);
+      rmdirSync(dir);
+    },
   };
 }
 

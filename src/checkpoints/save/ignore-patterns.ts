@@ -49,7 +49,8 @@ function parsePattern(line: string): IgnorePattern | null {
   if (text.startsWith('/')) text = text.slice(1);
   if (text === '') return null;
   const segments: Segment[] = [];
-  for (const part of text.split('/')) {
+  // Git reads a slash after a backslash as any other slash.
+  for (const part of text.replaceAll(/\\(.)/g, (escaped, after) => (after === '/' ? '/' : escaped)).split('/')) {
     const segment = isAnchored && part === '**' ? '**' : parseName(part);
     if (segment === null) return null;
     if (segment !== '**' || segments.at(-1) !== '**') segments.push(segment);
@@ -66,7 +67,7 @@ function withoutTrailingSpaces(line: string): string {
   return line.slice(0, end < line.length && backslashes % 2 === 1 ? end + 1 : end);
 }
 
-/** Parses a pattern for one name; null: it matches nothing. */
+/** Parses a pattern for one name; null: it matches nothing. A class with a slash in it is not read, although git does. */
 function parseName(text: string): NamePattern | null {
   if (!/[*?[\\]/.test(text)) return text;
   const tokens: Token[] = [];

@@ -63,18 +63,10 @@ class ContentReader {
 
   async read(read: PendingRead): Promise<void> {
     if (read.isDropped || this.#done.has(read.path)) return;
-    const { visitor, changes } = this.#options;
+    const { changes } = this.#options;
     const { slot, name, path, size, old } = read;
-    const opened: Member[] = [];
     try {
-      visitor.enter(slot.location);
-      const group = groupOf(name, size);
-      for (const member of group) {
-        const fd = openFile(member, member === name);
-        if (fd !== null) opened.push({ name: member, fd });
-        else if (group.length > 1) this.#forget(slot, member);
-      }
-      await this.#readGroup(slot, opened);
+      for (let attempt = 1; !(await this.#tryRead(read, attempt === attempts)); attempt++);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'EACCES' || code === 'EPERM' || code === 'EIO') {
@@ -87,8 +79,27 @@ class ContentReader {
           slot.node.identity = null;
         });
       } else throw error;
+    }
+  }
+
+  /** Reads a file with the others of its group. Returns false if one of them changed meanwhile, and this is not the last attempt. */
+  async #tryRead({ slot, name, size }: PendingRead, isLast: boolean): Promise<boolean> {
+    this.#options.visitor.enter(slot.location);
+    const names = groupOf(name, size);
+    const members: Member[] = [];
+    try {
+      for (const member of names) {
+        const fd = openFile(member, member === name);
+        if (fd !== null) members.push({ name: member, fd });
+      }
+      const { contents, isStable } = await this.#readMembers(slot, members);
+      if (!isStable && !isLast) return false;
+      const gone = names.filter((one) => !members.some((member) => member.name === one));
+      for (const one of gone) this.#forget(slot, one);
+      for (const content of contents) this.#record(slot, content, !isStable);
+      return true;
     } finally {
-      for (const { fd } of opened) closeSync(fd);
+      for (const { fd } of members) closeSync(fd);
     }
   }
 
@@ -99,30 +110,25 @@ class ContentReader {
     remove({ ...slot, changes: this.#options.changes }, name, path, slot.node[slot.of].get(name) ?? undefined);
   }
 
-  async #readGroup(slot: Slot, members: readonly Member[]): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      const contents: Content[] = [];
-      const before = members.map(({ fd }) => fstatSync(fd));
-      const walHeaders = members.map((member) => walHeaderOf(member));
-      const readAtMs = Date.now();
-      for (const [index, member] of members.entries()) {
-        const stats = before[index] as Stats;
-        contents.push({ name: member.name, stats, readAtMs, chunks: await this.#readFile(slot.layer, member, stats) });
-      }
-      const isStable =
-        members.every((member, index) => isUnchanged(member, before[index] as Stats, walHeaders[index] ?? null)) &&
-        (members.length === 1 || this.#hasSameMembers(slot, members));
-      if (!isStable && attempt < attempts) continue;
-      for (const content of contents) this.#record(slot, content, !isStable);
-      return;
+  async #readMembers(slot: Slot, members: readonly Member[]): Promise<{ contents: Content[]; isStable: boolean }> {
+    const contents: Content[] = [];
+    const before = members.map(({ fd }) => fstatSync(fd));
+    const walHeaders = members.map((member) => walHeaderOf(member));
+    const readAtMs = Date.now();
+    for (const [index, member] of members.entries()) {
+      const stats = before[index] as Stats;
+      contents.push({ name: member.name, stats, readAtMs, chunks: await this.#readFile(slot.layer, member, stats) });
     }
+    const isStable =
+      members.every((member, index) => isUnchanged(member, before[index] as Stats, walHeaders[index] ?? null)) &&
+      (members.length === 1 || this.#hasSameMembers(slot, members));
+    return { contents, isStable };
   }
 
   // A database whose log was replaced does not fit the log that was read.
   #hasSameMembers(slot: Slot, members: readonly Member[]): boolean {
     this.#options.visitor.enter(slot.location);
-    const [first] = members;
-    return groupNames(first?.name ?? '').every((name) => {
+    return groupNames(databaseOf(members[0]?.name ?? '')).every((name) => {
       const member = members.find((one) => one.name === name);
       const stats = lstatSync(fileName(name), { throwIfNoEntry: false });
       return member === undefined ? stats === undefined : stats?.ino === fstatSync(member.fd).ino;
@@ -181,11 +187,16 @@ function openFile(name: string, isRequired: boolean): number | null {
 
 /** Returns the names that are read together with a file in the current directory, the file itself included. */
 function groupOf(name: string, size: number): string[] {
-  const suffix = logSuffixes.find((one) => name.length > one.length && name.endsWith(one));
+  const database = databaseOf(name);
   // A database has complete pages.
-  if (suffix === undefined && (size === 0 || size % 512 !== 0)) return [name];
-  const database = suffix === undefined ? name : name.slice(0, -suffix.length);
+  if (database === name && (size === 0 || size % 512 !== 0)) return [name];
   return isDatabase(database) ? groupNames(database) : [name];
+}
+
+/** Returns the name of the database to which a log belongs by its name; other names are returned as they are. */
+function databaseOf(name: string): string {
+  const suffix = logSuffixes.find((one) => name.length > one.length && name.endsWith(one));
+  return suffix === undefined ? name : name.slice(0, -suffix.length);
 }
 
 function groupNames(database: string): string[] {

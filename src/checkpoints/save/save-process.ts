@@ -1,5 +1,6 @@
 import { createReadStream, rmSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
 import { CheckpointError, type SegmentSource } from '../driver.ts';
 import type { Reply, Request } from './messages.ts';
 import { SessionSaver } from './session-saver.ts';
@@ -15,8 +16,14 @@ const turnMs = 10;
 /** The priority while no save is urgent: a program that has something to do gets ten times as much of a busy processor. */
 const lowPriority = 10;
 
-/** The entries of all sessions that stay in memory. One takes less than a kilobyte. */
-const maxEntries = 1_000_000;
+/** An entry takes a kilobyte of the heap, and a save needs a copy of parts of it. */
+const heapBytes = getHeapStatistics().heap_size_limit;
+
+/** The entries of all sessions that stay in memory. */
+const maxResidentEntries = Math.floor(heapBytes / 3_000);
+
+/** The entries of one session, whatever its limits are: the others are left out and named. */
+const maxSessionEntries = Math.floor(heapBytes / 2_500);
 
 interface Session {
   readonly saver: SessionSaver;
@@ -109,9 +116,9 @@ function failed(error: unknown): CheckpointError {
 function freeMemory(): void {
   let entries = 0;
   for (const { saver } of sessions.values()) entries += saver.entries;
-  if (entries <= maxEntries) return;
+  if (entries <= maxResidentEntries) return;
   for (const { saver, running } of [...sessions.values()].sort((a, b) => a.usedAt - b.usedAt)) {
-    if (entries <= maxEntries) return;
+    if (entries <= maxResidentEntries) return;
     if (running !== null || saver.isPending) continue;
     entries -= saver.entries;
     saver.unload();
@@ -126,7 +133,8 @@ function handle(request: Request): void {
   }
   const { session: id } = request;
   if (request.type === 'open') {
-    const { directories, spoolDir, from, limits } = request;
+    const { directories, spoolDir, from } = request;
+    const limits = { ...request.limits, maxEntries: Math.min(request.limits.maxEntries, maxSessionEntries) };
     const target = { directories, spoolDir, from, limits, key: Buffer.from(request.key), segments: segmentsOf(id) };
     sessions.set(id, { saver: new SessionSaver(target), usedAt: 0, running: null });
   } else if (request.type === 'save') void save(request);

@@ -328,10 +328,10 @@ class Scanner implements Scan {
   }
 
   #visitFile(slot: Slot, name: string, path: string, old: TreeNode | undefined, stats: Stats): void {
-    const { node, changes, layer } = slot;
+    const { changes, layer } = slot;
     const { size } = stats;
     if (old?.kind === 'directory') remove(slot, name, path, old);
-    if (name.endsWith('-shm') && node.children.has(name.replace(/shm$/, 'wal'))) {
+    if (name.endsWith('-shm') && statusOf(name.replace(/shm$/, 'wal')) !== undefined) {
       // The shared memory of a SQLite database, which SQLite creates again from the log.
       leaveOut(slot, name, path, old, { reason: null, bytes: null, files: 1 });
       return;
@@ -350,11 +350,13 @@ class Scanner implements Scan {
     const { code } = error as NodeJS.ErrnoException;
     const { slot, location, old, rules } = task;
     const known = old ?? undefined;
+    // A checkpoint without files would replace the last good one.
+    if (location.parent === null) throw error;
     if (code === 'EACCES' || code === 'EPERM' || code === 'EIO' || code === 'ESTALE') {
       leaveOut(slot, location.name, location.path, known, { reason: 'UNREADABLE', bytes: null, files: 1 });
       return;
     }
-    if (code === 'ENOENT' || location.parent === null) {
+    if (code === 'ENOENT') {
       remove(slot, location.name, location.path, known);
       return;
     }

@@ -5,17 +5,12 @@ import { removeTree } from '../store/delete-tree.ts';
 import { checkTree } from './check-tree.ts';
 import { checkedGit } from './checked-git.ts';
 import { inTime } from './in-time.ts';
-import {
-  clonesIn,
-  type GitRemote,
-  type Mirror,
-  type MirrorGitOptions,
-  type MirrorKey,
-  type Mirrors,
-} from './mirrors.ts';
+import type { Mirror, MirrorGitOptions } from './mirror.ts';
+import { clonesIn, type MirrorKey, type Mirrors } from './mirrors.ts';
 import type { GitProgress } from './progress.ts';
 import { branchOf } from './ref-names.ts';
 import { candidatesOf, isObjectId, type RemoteRefs, type RequestedState, readRemoteRefs } from './refs.ts';
+import type { GitRemote } from './remote.ts';
 import { RepositoryError } from './repository-error.ts';
 import { cloneMirror, useSpare } from './spares.ts';
 

@@ -74,3 +74,11 @@ async function* filesIn(directory: string): AsyncGenerator<{ path: string; size:
     }
   }
 }
+
+/** Tells if there is something at a path. */
+export async function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

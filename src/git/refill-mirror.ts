@@ -1,5 +1,5 @@
 import { allRefs, type CloneRequest, fetchState } from './clone.ts';
-import type { Mirror } from './mirrors.ts';
+import type { Mirror } from './mirror.ts';
 import { RepositoryError } from './repository-error.ts';
 
 /** Maximum number of objects that are fetched by their ids. */

@@ -86,6 +86,28 @@ it.each(['a branch', 'a tag', 'an annotated tag', 'a commit', 'a pull request', 
   },
 );
 
+it('starts at a tag that has the name of a branch', async () => {
+  const { forge, clone, git, mirrors } = await start();
+  const tagged = await addCommit(forge, 'old', 'Tagged');
+  await forge.git('acme/site', 'tag', 'next', tagged);
+  await addCommit(forge, 'next', 'Next');
+  expect(await clone('site', { ref: 'refs/tags/next' })).toMatchObject({ baseCommit: tagged });
+  expect(await git('site', 'log', '-1', '--format=%s')).toBe('Tagged');
+  await mirrors.close();
+  expect(await readdir(join(mirrors.directory, '.clones'))).toEqual([]);
+});
+
+it('refuses a shallow repository, of which commits are missing', async () => {
+  const { forge, clone, mirrors } = await start();
+  await addCommit(forge, 'main', 'Second');
+  await runGit(forge.directoryOf('acme/site'), ['rev-parse', 'main'], plainGit).then(({ stdout }) =>
+    writeFile(join(forge.directoryOf('acme/site'), 'shallow'), stdout),
+  );
+  await expect(clone('site')).rejects.toMatchObject({ name: 'RepositoryError' });
+  const mirror = await mirrors.open({ ownerId: 'enterprise-1', host: forge.host, path: 'acme/site' });
+  expect(await readdir(mirror.directory)).not.toContain('shallow');
+});
+
 it('continues the branch of the session that is at the forge', async () => {
   const { forge, clone, git } = await start();
   const commit = await addCommit(forge, own, 'Half of it');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { cloneRepository } from '../../src/git/clone.ts';
 import { measureMirror } from '../../src/git/mirror-files.ts';
-import type { MirrorLimits } from '../../src/git/mirrors.ts';
+import type { MirrorLimits } from '../../src/git/mirror-limits.ts';
 import { repositoryAt, runGit, startGitAgent } from '../support/git-agent.ts';
 import { cloneOf, openRemoteTo, startMirrors } from '../support/git-clones.ts';
 import { makeDirectory, plainGit, startGitForge } from '../support/git-forge.ts';

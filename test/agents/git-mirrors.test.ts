@@ -3,7 +3,10 @@ import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type CloneRequest, cloneRepository } from '../../src/git/clone.ts';
-import { isThere, type Mirror, type MirrorLimits, openMirrors } from '../../src/git/mirrors.ts';
+import type { Mirror } from '../../src/git/mirror.ts';
+import { isThere } from '../../src/git/mirror-files.ts';
+import type { MirrorLimits } from '../../src/git/mirror-limits.ts';
+import { openMirrors } from '../../src/git/mirrors.ts';
 import { runGit } from '../support/git-agent.ts';
 import { cloneOf, openRemoteTo, startMirrors } from '../support/git-clones.ts';
 import { makeDirectory, plainGit, startGitForge } from '../support/git-forge.ts';

@@ -2,7 +2,9 @@ import { onTestFinished } from 'vitest';
 import { gitEnvironment } from '../../src/agents/git-gateway/git-environment.ts';
 import { openGitGateway } from '../../src/agents/git-gateway/git-gateway.ts';
 import type { CloneRequest } from '../../src/git/clone.ts';
-import { type GitRemote, type MirrorLimits, type Mirrors, openMirrors } from '../../src/git/mirrors.ts';
+import type { MirrorLimits } from '../../src/git/mirror-limits.ts';
+import { type Mirrors, openMirrors } from '../../src/git/mirrors.ts';
+import type { GitRemote } from '../../src/git/remote.ts';
 import { ownBranchesOnly, repositoryAt } from './git-agent.ts';
 import { forgeAccount, type GitForge, makeDirectory } from './git-forge.ts';
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, watch } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, watch } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -153,7 +153,10 @@ async function killInCheckout(service: Service, hold: Hold, delayMs: number): Pr
   const directory = join(service.env.DATA_DIR as string, 'repositories', '.clones');
   mkdirSync(directory, { recursive: true });
   const watcher = watch(directory);
-  const begun = new Promise((resolve) => watcher.once('change', resolve));
+  // Not the end of the clone that filled the mirror.
+  const begun = new Promise<void>((resolve) => {
+    watcher.on('change', (_, name) => existsSync(join(directory, String(name))) && resolve());
+  });
   hold.release();
   await begun;
   watcher.close();

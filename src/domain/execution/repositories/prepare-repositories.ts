@@ -3,7 +3,7 @@ import { type GitGateway, type GitGatewayOptions, openGitGateway } from '../../.
 import type { GitCredential, RepositoryAccess } from '../../../agents/git-gateway/repositories.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import { within } from '../../../common/within.ts';
-import type { GitRemote } from '../../../git/mirrors.ts';
+import type { GitRemote } from '../../../git/remote.ts';
 import { RepositoryError } from '../../../git/repository-error.ts';
 import type { Context } from '../../context.ts';
 import { openConnection } from '../../git-connections/open-connection.ts';

@@ -5,7 +5,7 @@ export const automation = (more: object = {}) => ({
   ...more,
 });
 
-/** The place of an input type in the input of a mutation. */
+/** The path of an input type in the input of a mutation. */
 export interface InputLocation {
   readonly mutation: string;
   /** Creates the mutation's input from these members of the input type. */

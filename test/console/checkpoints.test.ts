@@ -127,6 +127,16 @@ describe.skipIf(missing !== null)('the checkpoints of a session', { timeout: 180
     expect(window.consoleErrors).toEqual([]);
   });
 
+  it('rewinds on a phone', async () => {
+    const id = await withTurns('On a phone');
+    const { page } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}`, width: 390 });
+    await page.getByRole('button', { name: 'Details' }).click();
+    const dialog = await choose(page, 'End of turn 1', 'Rewind to here');
+    await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
+    await page.getByText('The session was reverted.').waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+  });
+
   it('offers nothing to those who may only view', async () => {
     const id = await withTurns('Read only');
     const { roleId } = await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_SESSIONS']);

@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import { useSigned } from '../app/gate.tsx';
 import { useCheckpointChoices } from '../pickers/use-checkpoint-choices.ts';
 import { Button } from '../ui/button.tsx';
 import { Picker } from '../ui/picker.tsx';
@@ -12,12 +11,12 @@ interface CheckpointsProps {
   readonly sessionId: string;
   /** False if the session accepts no messages. */
   readonly mayRewind: boolean;
+  readonly mayFork: boolean;
 }
 
 /** A part of the details that returns a session to a checkpoint, forks it from there, or gives the checkpoint a name. */
-export function Checkpoints({ sessionId, mayRewind }: CheckpointsProps) {
+export function Checkpoints({ sessionId, mayRewind, mayFork }: CheckpointsProps) {
   const source = useCheckpointChoices(sessionId);
-  const mayStart = useSigned().may('USE_SESSIONS');
   const [chosen, setChosen] = useState<Choice | null>(null);
   const [act, setAct] = useState<'rewind' | 'fork' | 'snapshot' | null>(null);
   const dialog = chosen && { sessionId, point: chosen, onClose: () => setAct(null) };
@@ -31,7 +30,7 @@ export function Checkpoints({ sessionId, mayRewind }: CheckpointsProps) {
         value={chosen?.value ?? ''}
         placeholder="Choose a checkpoint"
         emptyText="No checkpoints yet. They are saved while the agent works."
-        hint={chosen?.under}
+        hint={chosen === null ? 'The files and the memory of the agent at one time.' : chosen.under}
         onChange={(_value, choice) => setChosen(choice)}
       />
       {dialog && (
@@ -41,7 +40,7 @@ export function Checkpoints({ sessionId, mayRewind }: CheckpointsProps) {
               Rewind to here
             </Button>
           )}
-          {mayStart && (
+          {mayFork && (
             <Button size="small" icon="pull" onClick={() => setAct('fork')}>
               Fork from here
             </Button>

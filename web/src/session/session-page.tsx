@@ -52,6 +52,7 @@ const query = graphql`
       agent
       organization {
         organizationId
+        viewerPermissions
       }
       createdBy {
         id
@@ -313,7 +314,13 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
         </section>
         <aside aria-label="Details">
           <Details session={session} plan={plan}>
-            {mayChange && <Checkpoints sessionId={sessionId} mayRewind={closed === null} />}
+            {mayChange && (
+              <Checkpoints
+                sessionId={sessionId}
+                mayRewind={closed === null}
+                mayFork={session.organization.viewerPermissions.includes('USE_SESSIONS')}
+              />
+            )}
           </Details>
         </aside>
       </div>

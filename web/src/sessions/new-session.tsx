@@ -188,6 +188,8 @@ function Fields({ organizationId, errors, uploads, repositories, onRepositories 
   const isOver = useFileDrop(uploads.add);
   const playbooks = usePlaybookChoices(organizationId);
   const snapshots = useSnapshotChoices(organizationId);
+  const { may } = useSigned();
+  const seesSnapshots = may('VIEW_ORG_SESSIONS');
   const { agents, organization } = useLazyLoadQuery<newSessionQuery>(
     graphql`
       query newSessionQuery($id: ID!, $seesTags: Boolean!) {
@@ -214,7 +216,7 @@ function Fields({ organizationId, errors, uploads, repositories, onRepositories 
         }
       }
     `,
-    { id: organizationId, seesTags: useSigned().may('MANAGE_ENTERPRISE_SETTINGS') },
+    { id: organizationId, seesTags: may('MANAGE_ENTERPRISE_SETTINGS') },
     { fetchPolicy: 'store-and-network' },
   );
   const prompt = useRef<HTMLTextAreaElement>(null);
@@ -320,14 +322,16 @@ function Fields({ organizationId, errors, uploads, repositories, onRepositories 
           source={playbooks}
           error={errorOf(errors, 'playbookId')}
         />
-        <Picker
-          label="Snapshot"
-          name="snapshotId"
-          none="None"
-          emptyText="No snapshots yet. You can save one in the details of a session."
-          source={snapshots}
-          error={errorOf(errors, 'snapshotId')}
-        />
+        {seesSnapshots && (
+          <Picker
+            label="Snapshot"
+            name="snapshotId"
+            none="None"
+            emptyText="No snapshots yet. You can save one in the details of a session."
+            source={snapshots}
+            error={errorOf(errors, 'snapshotId')}
+          />
+        )}
         <TextField
           label="ACU limit"
           name="maxAcuLimit"

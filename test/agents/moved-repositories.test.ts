@@ -61,7 +61,7 @@ async function openMachine(settings: SandboxSettings | null) {
     };
     return { sandbox, shell, gateway };
   };
-  return { dataDir, directory: join(dataDir, 'sessions', sessionId), open };
+  return { dataDir, directory: join(dataDir, 'sessions', sessionId), open, close: () => drivers.close() };
 }
 
 type Machine = Awaited<ReturnType<typeof openMachine>>;
@@ -73,6 +73,8 @@ async function move(from: Machine, to: Machine): Promise<void> {
     const options = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true };
     await cp(join(from.directory, name), join(to.directory, name), options);
   }
+  // Otherwise it would go on with a clone for the next session.
+  await from.close();
   await rm(from.dataDir, { recursive: true, force: true });
 }
 

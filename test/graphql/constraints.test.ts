@@ -186,7 +186,7 @@ describe('@constraint of inputs', () => {
     // Looked up or parsed: an invalid text of any length is refused or finds nothing.
     const compared = [
       ...['agent', 'defaultAgent', 'defaultTag', 'optionId', 'timeZone'],
-      ...['rule', 'ipRanges', 'after', 'clientMutationId'],
+      ...['rule', 'ipRanges', 'after', 'clientMutationId', 'workerId'],
       ...[
         'FolderPathInput.path',
         'MacroInput.macro',

@@ -131,6 +131,7 @@ const sentByOtherTests: Readonly<Record<string, readonly [count: number, test: s
   'domain/git-connections/git-connections.ts': [1, 'rest/v3-git-providers.test.ts'],
   'domain/git-connections/git-permissions.ts': [1, 'rest/v3-git-providers.test.ts'],
   'domain/library/repositories/repositories.ts': [1, 'tenancy/graphql-fields.test.ts'],
+  'domain/sessions/checkpoints/checkpoints.ts': [1, 'graphql/rewind-session.test.ts'],
   // Pages across a paging snapshot: their parts are chosen by the offset.
   'domain/sessions/list-sessions-by-offset.ts': [4, 'rest/v1-sessions-list.test.ts'],
   // One part for each organization of the page.

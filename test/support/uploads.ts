@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { TestApp } from './app.ts';
 
 /** The response to an upload. */
@@ -121,7 +121,9 @@ export async function readStoredFiles(test: Pick<TestApp, 'dataDir'>): Promise<s
       const entries = await readdir(join(test.dataDir, folder), { recursive: true, withFileTypes: true }).catch(
         () => [],
       );
-      const shown = entries.filter((entry) => folder === 'uploads' || entry.isFile());
+      // Checkpoints share the storage.
+      const ofFiles = entries.filter((entry) => !relative(test.dataDir, entry.parentPath).includes('checkpoints'));
+      const shown = ofFiles.filter((entry) => folder === 'uploads' || entry.isFile());
       return shown.map((entry) => join(folder, entry.name));
     }),
   );

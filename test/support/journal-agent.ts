@@ -48,7 +48,7 @@ class AgentSession {
     // The directory of the session has its id.
     this.#journal = join(settings.journals, `${/[0-9a-f]{32}/.exec(cwd)?.[0]}.ndjson`);
     const note = (text: string) => this.#write({ type: 'note', at: Date.now(), pid, text });
-    this.#context = { workspace: cwd, home, packages: settings.packages, note };
+    this.#context = { workspace: cwd, home, packages: settings.packages };
     this.#history = historyOf(id);
     if (how === 'new') {
       mkdirSync(join(home, 'agent'), { recursive: true });

@@ -1,6 +1,6 @@
 import type { SaveLimits } from '../driver.ts';
-import type { LargeFile, Scan } from './scan.ts';
-import { type FoundChanges, leaveOut, mergeChanges, type Unit } from './scan-changes.ts';
+import type { Scan } from './scan.ts';
+import { type FoundChanges, type LargeFile, leaveOut, mergeChanges, type Unit } from './scan-changes.ts';
 
 /**
  * Leaves out what exceeds the limits, and names it: the largest files of the layer `files`, and the largest directories of the layer
@@ -17,6 +17,8 @@ function fitFiles(changes: FoundChanges, large: readonly LargeFile[], maxBytes: 
   const drop = ({ slot, name, path, size, old, read }: LargeFile) => {
     leaveOut(slot, name, path, old, { reason: 'TOO_LARGE', bytes: size, files: 1 });
     if (read !== null) read.isDropped = true;
+    // A file of a repository may have been read already.
+    changes.entries.files.delete(path);
     total.files--;
     total.bytes -= size;
   };

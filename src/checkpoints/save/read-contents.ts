@@ -12,6 +12,8 @@ const attempts = 3;
 export interface ReadContentsOptions {
   readonly visitor: DirectoryVisitor;
   readonly changes: FoundChanges;
+  /** The files of the changes to read. */
+  readonly reads: readonly PendingRead[];
   /** Stores a part of a file, if it is new. Copies the content. */
   readonly store: (layer: Layer, content: Buffer) => Chunk;
   readonly pause: () => Promise<void> | null;
@@ -45,7 +47,7 @@ const walHeaderBytes = 32;
  */
 export async function readContents(options: ReadContentsOptions): Promise<void> {
   const reader = new ContentReader(options);
-  for (const read of options.changes.reads) {
+  for (const read of options.reads) {
     await reader.read(read);
     const wait = options.pause();
     if (wait !== null) await wait;
@@ -75,6 +77,7 @@ class ContentReader {
         changes.totals[slot.layer].bytes -= size;
       } else if (code !== undefined && vanished.has(code)) {
         // It was removed or replaced meanwhile: the next save reads the directory again.
+        read.isGone = true;
         changes.apply.push(() => {
           slot.node.identity = null;
         });

@@ -1,6 +1,7 @@
 import type { MissingPart, MissingReason } from '../driver.ts';
 import type { Entry, Layer } from '../manifest.ts';
 import type { Location } from './directory-visitor.ts';
+import type { IgnoreRules } from './ignore-rules.ts';
 import type { DirectoryNode, TreeNode } from './saved-tree.ts';
 
 /** The directory of a name, in the file system and in the tree of the last saved state. */
@@ -12,6 +13,8 @@ export interface Slot {
   readonly layer: Layer;
   readonly changes: FoundChanges;
   readonly unit: Unit | null;
+  /** True in the directory of a repository, and below. */
+  readonly isGit: boolean;
 }
 
 /** A file that may have changed. */
@@ -22,6 +25,35 @@ export interface PendingRead {
   readonly size: number;
   readonly old: TreeNode | undefined;
   isDropped: boolean;
+  /** True if it was removed or replaced before it was read. */
+  isGone: boolean;
+}
+
+/** A file that may be left out for its size. */
+export interface LargeFile {
+  readonly slot: Slot;
+  readonly name: string;
+  readonly path: string;
+  readonly size: number;
+  readonly old: TreeNode | undefined;
+  /** Null: it has not changed. */
+  readonly read: PendingRead | null;
+}
+
+/** A name that is visited in a later pass. */
+export interface LateName {
+  readonly slot: Slot;
+  readonly name: string;
+  readonly pass: number;
+}
+
+/** A directory that is not read yet. */
+export interface Task {
+  /** Where its node is. */
+  readonly slot: Slot;
+  readonly location: Location;
+  readonly old: DirectoryNode | null;
+  readonly rules: IgnoreRules | null;
 }
 
 /** Files and their bytes. */
@@ -98,6 +130,18 @@ export function remove(
   if (old.kind === 'absent') return;
   changes.removed[layer].push(path);
   if (old.kind === 'directory' && layer === 'files') collectIgnored(old, path, changes.orphans);
+}
+
+/** Records that an ignored name is gone, or not ignored any more. */
+export function forgetIgnored(
+  changes: FoundChanges,
+  node: DirectoryNode,
+  name: string,
+  path: string,
+  child: TreeNode | null,
+): void {
+  changes.apply.push(() => node.ignored.delete(name));
+  if (child !== null && child.kind !== 'absent') changes.orphans.push(path);
 }
 
 function collectIgnored(node: DirectoryNode, path: string, orphans: string[]): void {

@@ -4,14 +4,18 @@ import { cacheContainer, isCache } from './caches.ts';
 import { type DirectoryVisitor, type Location, locationBelow } from './directory-visitor.ts';
 import { identityOf, isSame } from './identity.ts';
 import { type IgnoreFile, type IgnoreRules, isIgnored, isSameList, readIgnoreFile } from './ignore-rules.ts';
+import { isGitDirectory, isGitRemnant, lateNamesOf, latePasses } from './repository-changes.ts';
 import { createDirectoryNode, type DirectoryNode, type TreeNode } from './saved-tree.ts';
 import {
   type FoundChanges,
+  forgetIgnored,
+  type LargeFile,
+  type LateName,
   leaveOut,
   newChanges,
-  type PendingRead,
   remove,
   type Slot,
+  type Task,
   textOf,
   type Unit,
 } from './scan-changes.ts';
@@ -45,26 +49,8 @@ export interface Scan {
   readonly units: readonly Unit[];
   /** Large files of the layer `files`. */
   readonly large: readonly LargeFile[];
-}
-
-/** A file that may be left out for its size. */
-export interface LargeFile {
-  readonly slot: Slot;
-  readonly name: string;
-  readonly path: string;
-  readonly size: number;
-  readonly old: TreeNode | undefined;
-  /** Null: it has not changed. */
-  readonly read: PendingRead | null;
-}
-
-/** A directory that is not read yet. */
-interface Task {
-  /** Where its node is. */
-  readonly slot: Slot;
-  readonly location: Location;
-  readonly old: DirectoryNode | null;
-  readonly rules: IgnoreRules | null;
+  /** Visits the names of repositories that must be visited after others were read, pass by pass. False: there is no further pass. */
+  continue(): Promise<boolean>;
 }
 
 /** Git ignores a file that is saved in the layer `files`, so both layers must be saved together. */
@@ -86,6 +72,8 @@ class Scanner implements Scan {
   readonly large: LargeFile[] = [];
   readonly #options: ScanOptions;
   readonly #tasks: Task[] = [];
+  readonly #late: LateName[] = [];
+  #pass = -1;
   #entriesLeft: number;
 
   constructor(options: ScanOptions) {
@@ -96,7 +84,15 @@ class Scanner implements Scan {
   async run(): Promise<void> {
     const { top, roots } = this.#options;
     const location = { parent: null, name: '', path: '', depth: -1 };
-    const slot: Slot = { location, node: top, of: 'children', layer: 'files', changes: this.changes, unit: null };
+    const slot: Slot = {
+      location,
+      node: top,
+      of: 'children',
+      layer: 'files',
+      changes: this.changes,
+      unit: null,
+      isGit: false,
+    };
     for (const name of [...roots].reverse()) {
       const old = top.children.get(name);
       const isKnown = old?.kind === 'directory';
@@ -113,6 +109,20 @@ class Scanner implements Scan {
       this.#visitUnit(this.units[index] as Unit);
       await this.#runTasks();
     }
+  }
+
+  async continue(): Promise<boolean> {
+    const pass = ++this.#pass;
+    if (pass === latePasses) return false;
+    for (const { slot, name } of this.#late.filter((late) => late.pass === pass)) {
+      const old = slot.node.children.get(name);
+      if (this.#tryEnter(slot.location)) this.#visit(slot, name, old, null, undefined);
+      else remove(slot, name, `${slot.location.path}/${name}`, old);
+      const wait = this.#options.pause();
+      if (wait !== null) await wait;
+    }
+    await this.#runTasks();
+    return true;
   }
 
   async #runTasks(): Promise<void> {
@@ -165,32 +175,39 @@ class Scanner implements Scan {
     else if (others > 0) {
       changes.missing[layer].push({ path: textOf(location.path), reason: 'TOO_LARGE', bytes: null, files: others });
     }
-    const inner: Slot = { ...slot, location, node, of: 'children' };
+    const known = names === null ? node.children : new Set(names);
+    const isRepository = isGitDirectory(known);
+    const inner: Slot = { ...slot, location, node, of: 'children', isGit: slot.isGit || isRepository };
+    const isLate = this.#defer(inner, isRepository);
     const visitAll = (found: Iterable<string>) => {
-      for (const name of found) this.#visitName(inner, name, rules);
+      for (const name of found) if (!isLate(name)) this.#visitName(inner, name, rules);
     };
     if (names === null) {
       visitAll(node.children.keys());
       visitAll(node.ignored.keys());
       return;
     }
-    this.#removeOthers(inner, new Set(names));
+    this.#removeOthers(inner, new Set(names), isLate);
     visitAll(names);
   }
 
-  #removeOthers(inner: Slot, names: ReadonlySet<string>): void {
-    const { node, location, changes } = inner;
-    for (const [name, child] of node.children) {
-      if (!names.has(name)) remove(inner, name, `${location.path}/${name}`, child);
-    }
-    for (const [name, child] of node.ignored) {
-      if (!names.has(name)) this.#forgetIgnored(changes, node, name, `${location.path}/${name}`, child);
-    }
+  /** Leaves names of a repository in the layer `files` to later passes, even names that do not exist yet. Returns a test for them. */
+  #defer(inner: Slot, isRepository: boolean): (name: string) => boolean {
+    const { location, layer, isGit } = inner;
+    const directory = isRepository ? 'repository' : isGit && location.name === 'objects' ? 'objects' : null;
+    const late = directory === null || layer === 'ignored' ? [] : lateNamesOf(directory);
+    for (const [name, pass] of late) this.#late.push({ slot: inner, name, pass });
+    return (name) => late.some(([one]) => one === name);
   }
 
-  #forgetIgnored(changes: FoundChanges, node: DirectoryNode, name: string, path: string, child: TreeNode | null): void {
-    changes.apply.push(() => node.ignored.delete(name));
-    if (child !== null && child.kind !== 'absent') changes.orphans.push(path);
+  #removeOthers(inner: Slot, names: ReadonlySet<string>, isLate: (name: string) => boolean): void {
+    const { node, location, changes } = inner;
+    for (const [name, child] of node.children) {
+      if (!names.has(name) && !isLate(name)) remove(inner, name, `${location.path}/${name}`, child);
+    }
+    for (const [name, child] of node.ignored) {
+      if (!names.has(name)) forgetIgnored(changes, node, name, `${location.path}/${name}`, child);
+    }
   }
 
   // A repository begins with the patterns of its own: those of a directory above it do not apply.
@@ -249,7 +266,7 @@ class Scanner implements Scan {
       return;
     }
     if (wasIgnored !== undefined) {
-      this.#forgetIgnored(inner.changes, node, name, `${location.path}/${name}`, wasIgnored);
+      forgetIgnored(inner.changes, node, name, `${location.path}/${name}`, wasIgnored);
     }
     // The patterns say nothing about git's own files.
     this.#visit(inner, name, old, name === '.git' ? null : rules, stats);
@@ -273,7 +290,7 @@ class Scanner implements Scan {
     }
     const slot: Slot = { ...inner, of: 'ignored', layer: 'ignored' };
     const stats = known ?? statusOf(name);
-    if (stats === undefined) this.#forgetIgnored(changes, node, name, path, wasIgnored ?? null);
+    if (stats === undefined) forgetIgnored(changes, node, name, path, wasIgnored ?? null);
     else if (stats.isDirectory() || stats.size >= largeFileBytes) {
       this.units.push({ slot, name, path, old: wasIgnored ?? undefined, changes: newChanges(), isCut: false });
     } else this.#visit(slot, name, wasIgnored ?? undefined, null, stats);
@@ -331,8 +348,9 @@ class Scanner implements Scan {
     const { changes, layer } = slot;
     const { size } = stats;
     if (old?.kind === 'directory') remove(slot, name, path, old);
-    if (name.endsWith('-shm') && statusOf(name.replace(/shm$/, 'wal')) !== undefined) {
-      // The shared memory of a SQLite database, which SQLite creates again from the log.
+    // SQLite creates the shared memory of a database again from the log, and no process of git runs in a restored workspace.
+    const isSharedMemory = name.endsWith('-shm') && statusOf(name.replace(/shm$/, 'wal')) !== undefined;
+    if (isSharedMemory || (slot.isGit && isGitRemnant(path, name))) {
       leaveOut(slot, name, path, old, { reason: null, bytes: null, files: 1 });
       return;
     }
@@ -341,7 +359,7 @@ class Scanner implements Scan {
     total.bytes += size;
     const isUnchanged = old?.kind === 'file' && !old.isTorn && isSame(old.identity, stats);
     const kept = old?.kind === 'directory' ? undefined : old;
-    const read = isUnchanged ? null : { slot, name, path, size, old: kept, isDropped: false };
+    const read = isUnchanged ? null : { slot, name, path, size, old: kept, isDropped: false, isGone: false };
     if (read !== null) changes.reads.push(read);
     if (layer === 'files' && size >= largeFileBytes) this.large.push({ slot, name, path, size, old: kept, read });
   }

@@ -17,9 +17,9 @@ import { fitLimits } from './fit-limits.ts';
 import { LayerSave, type ReadAgain } from './layer-save.ts';
 import { loadState, type SessionState } from './load-state.ts';
 import { readContents } from './read-contents.ts';
-import { isRepositoryTorn, RepositoryChanged } from './repository-changes.ts';
+import { isReadEarly, isRepositoryTorn, RepositoryChanged } from './repository-changes.ts';
 import { LayersMixed, scan } from './scan.ts';
-import type { FoundChanges } from './scan-changes.ts';
+import type { FoundChanges, PendingRead } from './scan-changes.ts';
 
 /** A session whose directories a process saves. */
 export interface SessionTarget {
@@ -104,7 +104,6 @@ export class SessionSaver {
     const keys = deriveKeys(key);
     const scannedAtMs = Date.now();
     const found = await scan({ visitor, top: state.top, roots, withIgnored, limits, pause });
-    const changes = fitLimits(found, limits);
     const saveOf = (layer: Layer, other: Layer) =>
       new LayerSave({
         layer,
@@ -115,8 +114,17 @@ export class SessionSaver {
       });
     const saves = { files: saveOf('files', 'ignored'), ignored: saveOf('ignored', 'files') };
     try {
-      await readContents({ visitor, changes, store: (layer, content) => saves[layer].store(content), pause });
-      if (attempt < maxAttempts && isRepositoryTorn(changes, scannedAtMs, attempt === 1)) throw new RepositoryChanged();
+      const store = (layer: Layer, content: Buffer) => saves[layer].store(content);
+      const early = new Set<PendingRead>();
+      do {
+        const reads = found.changes.reads.filter((read) => isReadEarly(read) && !early.has(read));
+        await readContents({ visitor, changes: found.changes, reads, store, pause });
+        for (const read of reads) early.add(read);
+      } while (await found.continue());
+      const changes = fitLimits(found, limits);
+      const reads = changes.reads.filter((read) => !early.has(read));
+      await readContents({ visitor, changes, reads, store, pause });
+      if (attempt < maxAttempts && isRepositoryTorn(changes, scannedAtMs)) throw new RepositoryChanged();
       const readAgain = createReadAgain(visitor, pause);
       const finish = (layer: Layer, removed: readonly string[]) =>
         saves[layer].finish({

@@ -9,8 +9,6 @@ export interface StepContext {
   readonly home: string;
   /** A directory with package.json and package-lock.json, and npm's cache with its packages; null: npm is not used. */
   readonly packages: { readonly directory: string; readonly cache: string } | null;
-  /** Records a fact for the figures. */
-  note(text: string): void;
 }
 
 /** A tool call of the agent: it changes only what is below `touches`. */
@@ -153,7 +151,7 @@ const planners: Record<StepName, (context: StepContext) => Plan> = {
     const path = `docs/empty-${unique()}`;
     return short(path, () => fs.mkdirSync(join(context.workspace, path)));
   },
-  commit: (context) => long(['.git'], () => commit(context.workspace, context.note)),
+  commit: (context) => long(['.git'], () => commit(context.workspace)),
   repack: (context) => long(['.git'], () => git(context.workspace, 'repack', '-q', '-a', '-d')),
   large: (context) => {
     const path = `large/data-${below(3)}`;
@@ -225,13 +223,7 @@ function git(workspace: string, ...args: string[]): void {
   execFileSync('git', args, { cwd: workspace, env, stdio: 'pipe' });
 }
 
-function commit(workspace: string, note: StepContext['note'] = () => undefined): void {
-  // A checkpoint may show git at work, like a crash of the machine.
-  const lock = join(workspace, '.git/index.lock');
-  if (fs.existsSync(lock)) {
-    note('index.lock');
-    fs.rmSync(lock);
-  }
+function commit(workspace: string): void {
   git(workspace, 'add', '-A');
   git(workspace, 'commit', '-q', '--allow-empty', '-m', unique());
 }

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { newId } from '../../src/domain/ids.ts';
 import type { Transaction } from '../../src/store/store.ts';
+import type { TestApp } from '../support/app.ts';
 import { contentOf, newSegmentId } from '../support/checkpoints.ts';
 
 /** The session that the seeded rows belong to. */
@@ -12,11 +14,12 @@ interface SeededSession {
 
 /** Seeds a checkpoint of a session with its segment and the key of its organization, and returns its id. */
 export async function seedCheckpoint(
+  services: Pick<TestApp['app']['services'], 'keyring'>,
   tx: Transaction,
   { organizationId, sessionId, createdAt, canary }: SeededSession,
 ): Promise<string> {
   const [id, segmentId] = [newId(), newSegmentId()];
-  await seedKey(tx, organizationId, createdAt);
+  await seedCheckpointKey(services, tx, { organizationId, createdAt });
   await tx.prisma.checkpointSegment.create({
     data: { id: segmentId, sessionId, organizationId, bytes: 10n, state: 'STORED', createdAt },
   });
@@ -35,9 +38,17 @@ export async function seedCheckpoint(
   return id;
 }
 
-async function seedKey(tx: Transaction, organizationId: string, createdAt: Date): Promise<void> {
-  const data = [{ organizationId, sealed: `v1.${newId()}.${newId()}`, createdAt }];
-  await tx.prisma.checkpointKey.createMany({ data, skipDuplicates: true });
+/** Seeds the key of an organization's checkpoints, unless it has one, and returns it. */
+export async function seedCheckpointKey(
+  { keyring }: Pick<TestApp['app']['services'], 'keyring'>,
+  tx: Transaction,
+  { organizationId, createdAt }: Pick<SeededSession, 'organizationId' | 'createdAt'>,
+): Promise<Buffer> {
+  const bound = `${organizationId}:checkpoints`;
+  const stored = await tx.prisma.checkpointKey.findUnique({ where: { organizationId } });
+  const sealed = stored?.sealed ?? keyring.seal(randomBytes(32).toString('base64'), bound);
+  if (!stored) await tx.prisma.checkpointKey.create({ data: { organizationId, sealed, createdAt } });
+  return Buffer.from(keyring.open(sealed, bound), 'base64');
 }
 
 /** Seeds a snapshot of a session's checkpoint. */

@@ -36,7 +36,7 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
   auditlogentry: ['auditEntry'],
   // Lists of sessions, and subscriptions to them, whose filters have ids.
   children: ['session'],
-  forks: ['session'],
+  fork: ['session'],
   sessionchange: ['session'],
   waitingforme: ['session'],
   question: ['event'],

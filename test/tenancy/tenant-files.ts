@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +5,7 @@ import { newId } from '../../src/domain/ids.ts';
 import type { Transaction } from '../../src/store/store.ts';
 import type { TestApp } from '../support/app.ts';
 import { contentOf, writeLayer } from '../support/written-segments.ts';
+import { seedCheckpointKey } from './checkpoints.ts';
 
 interface FilesSeed {
   canary(word: string): string;
@@ -20,12 +20,9 @@ export async function seedFiles(
   tx: Transaction,
   { organizationId, sessionId, canary, createdAt }: FilesSeed,
 ): Promise<void> {
-  const stored = await tx.prisma.checkpointKey.findUnique({ where: { organizationId } });
-  const bound = `${organizationId}:checkpoints`;
-  const sealed = stored?.sealed ?? keyring.seal(randomBytes(32).toString('base64'), bound);
-  if (!stored) await tx.prisma.checkpointKey.create({ data: { organizationId, sealed, createdAt } });
+  const key = await seedCheckpointKey({ keyring }, tx, { organizationId, createdAt });
   const directory = await mkdtemp(join(tmpdir(), 'switchyard-test-'));
-  const layer = writeLayer(directory, Buffer.from(keyring.open(sealed, bound), 'base64'), {
+  const layer = writeLayer(directory, key, {
     entries: {
       workspace: null,
       [`workspace/${canary('file')}`]: Buffer.from(canary('text')),

@@ -260,7 +260,7 @@ async function insertSession(
     });
   }
   const lastTurn = { turnCount: 1, turnSeqs: [2] };
-  const checkpointId = await seedCheckpoint(tx, { organizationId, sessionId: id, canary, createdAt });
+  const checkpointId = await seedCheckpoint(services, tx, { organizationId, sessionId: id, canary, createdAt });
   await tx.prisma.run.create({
     data: { sessionId: id, homeWorkerId: canary('worker'), checkpointId, ...lastTurn },
   });

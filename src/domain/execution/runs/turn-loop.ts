@@ -58,6 +58,8 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
   let stopNote = await readStopNote(context, run.sessionId, isInterrupted);
   let notes = await readAgentNotes(context, run.sessionId);
   let isWarm = false;
+  // The next turn waits for it, and an agent that has nothing to do does not.
+  let saving: Promise<void> | null = null;
   while (!leasedRun.isOver) {
     leasedRun.listen();
     const inbox = isInterrupted ? [] : await readInbox(context, run.sessionId);
@@ -65,6 +67,11 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
     await parts.options.applyPending();
     if (!isInterrupted && inbox.length === 0) {
       if (!(await leasedRun.idle(profile.warmTtlMs))) return;
+      continue;
+    }
+    if (!isInterrupted && saving !== null) {
+      await saving;
+      saving = null;
       continue;
     }
     if (isWarm && stopNote) stopNote = await readStopNote(context, run.sessionId, isInterrupted);
@@ -85,6 +92,7 @@ export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<
     if (turn === null) continue;
     const result = await runTurn(leasedRun, parts, { turn, blocks });
     if (result === null) return;
+    saving = parts.checkpoints.turnEnded(turn);
     isInterrupted = false;
     // An agent may have dropped a turn that was stopped, with the instructions in it.
     isFirst = isFirst && result.isStopped;
@@ -140,7 +148,7 @@ async function runTurn(leasedRun: LeasedRun, parts: TurnParts, { turn, blocks }:
   const { entries, change } = outcomeOf(end.stopReason, reports.outcome(), profile);
   const result = await endTurn(context, run, end.stopReason, entries, change);
   if (isStopped) await collect();
-  await Promise.all([parts.changes.turnEnded(turn), parts.checkpoints.turnEnded(turn)]);
+  await parts.changes.turnEnded(turn);
   // The next message starts the agent again.
   return end.isKilled ? null : result;
 }

@@ -32,14 +32,29 @@ it('saves every three seconds while a tool call runs, and every 30 while nothing
   const schedule = new SaveSchedule();
   schedule.turnStarted(0);
   expect(schedule.next()).toEqual(work(30_000));
-  schedule.toolCall(500, 'a', false);
-  expect(run(schedule)).toEqual(work(3_500));
+  schedule.toolCall(3_500, 'a', false);
   expect(run(schedule)).toEqual(work(6_500));
-  expect(schedule.unsavedSince).toBe(6_500);
-  schedule.toolCall(7_000, 'a', true);
-  expect(run(schedule)).toEqual(work(8_000));
+  expect(run(schedule)).toEqual(work(9_500));
+  expect(schedule.unsavedSince).toBe(9_500);
+  schedule.toolCall(10_000, 'a', true);
+  expect(run(schedule)).toEqual(work(11_000));
   expect(schedule.unsavedSince).toBeNull();
-  expect(schedule.next()).toEqual(work(38_000));
+});
+
+it('saves ignored files when no tool call was reported for ten seconds, once a minute', () => {
+  const schedule = new SaveSchedule();
+  const inTurn = (at: number) => ({ kind: 'WORK', turn: null, withIgnored: true, at });
+  schedule.turnStarted(0);
+  schedule.toolCall(0, 'install', false);
+  expect(run(schedule)).toEqual(work(3_000));
+  schedule.toolCall(5_000, 'install', true);
+  expect(run(schedule)).toEqual(work(6_000));
+  expect(run(schedule)).toEqual(inTurn(15_000));
+  expect(schedule.next()).toEqual(work(45_000));
+  schedule.toolCall(40_000, 'b', true);
+  expect(run(schedule)).toEqual(work(41_000));
+  expect(run(schedule)).toEqual(work(71_000));
+  expect(run(schedule)).toEqual(inTurn(75_000));
 });
 
 it('rests after a save as long as the save took', () => {

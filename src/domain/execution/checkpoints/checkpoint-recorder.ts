@@ -204,7 +204,8 @@ class Recorder implements CheckpointRecorder {
     this.#cancelTimer = clock.after(Math.max(0, next.at - clock.now()), () => {
       if (current === null) this.#attempt(next, next.kind === 'TURN_END' && !next.withIgnored);
       else {
-        this.#hasMadeWay = true;
+        // In an open turn, changes never wait for ignored files.
+        this.#hasMadeWay = current.kind === 'TURN_END';
         current.controller.abort();
       }
     });

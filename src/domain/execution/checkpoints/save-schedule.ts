@@ -21,6 +21,8 @@ const afterChangeMs = 3_000;
 const openTurnMs = 30_000;
 /** A rest after each save in a turn as long as the save, but not longer than this. */
 const maxRestMs = 10_000;
+/** Time without a report of a tool call after which ignored files are saved in an open turn. */
+const quietMs = 10_000;
 /** Minimum time between two saves of ignored files. */
 const ignoredMs = 60_000;
 const retryMs = { first: 1_000, max: 30_000 } as const;
@@ -39,6 +41,8 @@ export class SaveSchedule {
   #changedAt: number | null = null;
   /** The last end of a tool call since the last save began. */
   #callEndedAt: number | null = null;
+  /** The last report of a tool call in this turn. */
+  #calledAt: number | null = null;
   #unsavedSince: number | null = null;
   #startedAt = Number.NEGATIVE_INFINITY;
   #restUntil = Number.NEGATIVE_INFINITY;
@@ -69,6 +73,7 @@ export class SaveSchedule {
 
   turnStarted(now: number): void {
     this.#isTurnOpen = true;
+    this.#calledAt = null;
     this.#isEndUnsaved = false;
     // The agent begins to work now: a save before it has nothing new.
     this.#startedAt = Math.max(this.#startedAt, now);
@@ -80,6 +85,7 @@ export class SaveSchedule {
       this.#openCalls.delete(id);
       this.#callEndedAt = now;
     } else this.#openCalls.add(id);
+    this.#calledAt = now;
     this.#changed(now);
   }
 
@@ -120,7 +126,8 @@ export class SaveSchedule {
 
   /** Returns the next save; null: nothing has changed. */
   next(): DueSave | null {
-    const due = this.#nextOfFiles() ?? this.#nextOfIgnored();
+    const files = this.#nextOfFiles();
+    const due = files === null ? this.#nextOfIgnored() : (this.#nextInQuiet(files.at) ?? files);
     return due && (this.#failures > 0 ? { ...due, at: this.#retryAt } : due);
   }
 
@@ -135,6 +142,14 @@ export class SaveSchedule {
     ];
     if (times.length === 0) return null;
     return { kind: 'WORK', turn: null, withIgnored: false, at: Math.max(Math.min(...times), this.#restUntil) };
+  }
+
+  // A call that ended long ago, such as the installation of packages, is followed by the agent's thinking.
+  #nextInQuiet(before: number): DueSave | null {
+    const isStored = this.#changedAt === null && this.#callEndedAt === null;
+    if (!this.#isTurnOpen || this.#calledAt === null || !isStored || !this.#isIgnoredChanged) return null;
+    const at = Math.max(this.#calledAt + quietMs, this.#ignoredAt + ignoredMs);
+    return at < before ? { kind: 'WORK', turn: null, withIgnored: true, at } : null;
   }
 
   // It completes the checkpoint of the last turn's end.

@@ -13,7 +13,7 @@ const notLookedUp = [
   // There are no searches to count, and no categories.
   /\/metrics\/(?:searches|sessions-by-category) \/ query:/,
   // These find an object by its scope and a text in it (test/graphql/lookups.test.ts).
-  /^Query\.(?:playbook|knowledgeNote|knowledgeFolder|secret) \/ \d:by\.\w+\.(?:scope\.)?organizationId$/,
+  /^Query\.(?:playbook|knowledgeNote|knowledgeFolder|secret|snapshot) \/ \d:by\.\w+\.(?:scope\.)?organizationId$/,
   // A key of a service user belongs to no user.
   /^ServiceUser\.apiKeys \/ \d:filter\.userId$/,
   // No user of an organization has created a key or a git connection of the enterprise, or a git permission.
@@ -32,8 +32,9 @@ const withoutFeature = [
   /\/pr-reviews$/,
 ];
 
-/** Operations that need a forge, or exactly one of several members; tests of their own have them. */
+/** Operations that need a forge, a worker, or exactly one of several members; tests of their own have them. */
 const withForge = [
+  /^Mutation\.(?:drain|undrain)Worker$/,
   /^Mutation\.openPullRequest$/,
   /^Mutation\.completeGithubApp(?:Installation|Registration)$/,
   /^GET .*\/git-providers\/connections\/\{connection_id\}\/repositories$/,

@@ -211,6 +211,7 @@ async function insertSession(
       userId,
       serviceUserId,
       parentId,
+      forkedFromId: parentId,
       playbookId,
       automationId,
       title: canary('title'),

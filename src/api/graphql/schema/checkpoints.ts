@@ -78,10 +78,6 @@ builder.node(Checkpoint, {
       description: 'Number of the last turn that had begun; 0 if the checkpoint is from before the first turn.',
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the checkpoint was saved.' }),
-    ageSeconds: t.float({
-      description: 'Time since the checkpoint was saved, in seconds.',
-      resolve: ({ createdAt }, _args, { domain }) => Math.max(0, domain.now().getTime() - createdAt.getTime()) / 1_000,
-    }),
     files: t.exposeInt('files', { description: 'Number of files in the checkpoint.' }),
     bytes: t.float({
       description: 'Size of all files in the checkpoint, in bytes.',

@@ -14,6 +14,13 @@ afterAll(() => world.test.close());
 const unread: Readonly<Record<string, string>> = {
   'Maintenance.reason': 'The service of the tests works normally.',
   'Maintenance.since': 'The service of the tests works normally.',
+  'MissingFiles.fileCount': 'Only a directory has missing parts: see test/graphql/session-files.test.ts.',
+  'MissingFiles.path': 'Only a directory has missing parts: see test/graphql/session-files.test.ts.',
+  'MissingFiles.reason': 'Only a directory has missing parts: see test/graphql/session-files.test.ts.',
+  'MissingFiles.sizeBytes': 'Only a directory has missing parts: see test/graphql/session-files.test.ts.',
+  'SessionFile.missing': 'Only a directory has missing parts: see test/graphql/session-files.test.ts.',
+  'SessionForkOrigin.checkpoint': 'The first session is no fork: see test/graphql/fork-session.test.ts.',
+  'SessionForkOrigin.session': 'The first session is no fork: see test/graphql/fork-session.test.ts.',
   'SessionViewer.isTyping': 'Viewers are not stored: see test/graphql/presence.test.ts.',
   'SessionViewer.principal': 'Viewers are not stored: see test/graphql/presence.test.ts.',
 };

@@ -39,13 +39,6 @@ export function entriesOf(
       body: canary('question'),
       data: { reason: 'permission', options: [{ id: '1', name: canary('option'), kind: 'allow_once' }] },
     },
-    {
-      kind: 'MESSAGE',
-      messageType: 'user_message',
-      body: canary('answer'),
-      data: { questionId: answered, optionId: '1' },
-      ...owner,
-    },
     { kind: 'PERMISSION', data: { toolCallId: canary('call'), title: canary('tool'), decision: 'allowed' } },
     { kind: 'USAGE', data: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } },
     {
@@ -66,6 +59,14 @@ export function entriesOf(
     ...(
       ['THOUGHT', 'NOTICE', 'LIMIT', 'PULL_REQUEST', 'STRUCTURED_OUTPUT', 'ATTACHMENT', 'REWIND', 'ERROR'] as const
     ).map(toEntry),
+    // The first page has all kinds.
+    {
+      kind: 'MESSAGE',
+      messageType: 'user_message',
+      body: canary('answer'),
+      data: { questionId: answered, optionId: '1' },
+      ...owner,
+    },
     {
       id: question.id,
       kind: 'QUESTION',

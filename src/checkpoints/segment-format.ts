@@ -31,7 +31,7 @@ const codecs = { none: 0, brotli: 1 } as const;
 
 /**
  * The quality of Brotli. Compared with the fastest deflate, it takes as much CPU for source code and makes it a fifth smaller, and it is
- * read half as fast again. Content that cannot be compressed costs next to nothing (docs/decisions).
+ * read half as fast again. Content that cannot be compressed costs next to nothing (docs/decisions/0056-find-changes-of-workspaces-by-a-scan.md).
  */
 const quality = 3;
 

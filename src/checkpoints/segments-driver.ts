@@ -8,7 +8,7 @@ export interface SegmentsDriverOptions extends SaveProcessOptions {
 
 /**
  * Our own driver: saves what has changed in encrypted segments, in one process for all sessions of the worker. It needs nothing but Node, on
- * Linux or macOS, as any user (docs/decisions).
+ * Linux or macOS, as any user (docs/decisions/0055-save-workspaces-with-our-own-driver.md).
  */
 export function createSegmentsDriver({ restore, ...options }: SegmentsDriverOptions): CheckpointDriver {
   const saves = createSaveProcess(options);

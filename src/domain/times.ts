@@ -10,6 +10,11 @@ const threeDigits = padded(1_000, 3);
 /** The last day, and its text with the "T": times that are written together are often of one day. */
 const last = { day: -1, text: '' };
 
+/** Writes a time to the second, for people: `2026-01-31 12:03:04 UTC`. */
+export function spellTime(time: Date): string {
+  return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
 /** Writes a time as `toISOString` does, but much faster: pages contain many times. */
 export function writeTime(time: Date): string {
   const ms = time.getTime();

@@ -25,7 +25,7 @@ export async function refillMirror(mirror: Mirror, request: RefillRequest): Prom
     await mirror.fetch(remote, allRefs, options);
     for (const id of ids.slice(0, maxIds)) {
       if (await mirror.has(id, signal)) continue;
-      // Forges serve commits that no branch has any longer, or refuse.
+      // Some forges serve commits that no branch has, and others refuse.
       await mirror.fetch(remote, [`+${id}:refs/switchyard/kept/${id}`], options).catch((error: unknown) => {
         if (signal.aborted) throw error;
       });

@@ -28,7 +28,7 @@ export function createSegmentFiles({ disk, read }: FileStorage): SegmentFiles {
   return {
     async put(id, path) {
       const key = keyOf(id);
-      // Read completely (a segment has at most some megabytes), so that a request can be repeated.
+      // A segment fits into memory, so a failed request can be repeated.
       const content = await readFile(path);
       await guard(disk.put(key, content, { contentType: 'application/octet-stream', contentLength: content.length }));
     },

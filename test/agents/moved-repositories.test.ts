@@ -176,10 +176,10 @@ describe('the clone of a session that moved to another worker', () => {
     await forge.git('acme/site', '-c', 'gc.pruneExpire=now', 'gc', '-q', '--prune=now');
     await move(first, second);
     const { incomplete } = await clone(await second.open(), forge, base);
-    expect(incomplete).toEqual(['The forge does not have all commits of the clone any longer.']);
+    expect(incomplete).toEqual(['The forge no longer has all commits of the clone.']);
   });
 
-  it('borrows from its mirror alone, whatever its alternates named', async () => {
+  it('borrows from its mirror alone, and ignores the alternates that it had', async () => {
     const { forge, first, second, base } = await begin(null);
     const secret = join(second.dataDir, 'secret');
     await mkdir(secret);

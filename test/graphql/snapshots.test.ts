@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
+import { isOfSnapshot } from '../../src/domain/checkpoints/kept-checkpoints.ts';
 import { readStateNote } from '../../src/domain/execution/runs/state-note.ts';
+import { takeDueWorkspaces } from '../../src/domain/execution/workspaces/deletable.ts';
 import { newId, prefixedId } from '../../src/domain/ids.ts';
-import { isOfSnapshot } from '../../src/domain/snapshots/kept-checkpoints.ts';
 import { call, makeServiceKey } from '../rest/rest-app.ts';
 import { graphql } from '../support/app.ts';
 import { makeRole, runMutation } from '../support/people.ts';
@@ -105,6 +106,30 @@ it('keeps its checkpoint until it is deleted, or its organization', async () => 
   expect(await kept()).toHaveLength(1);
   await runMutation(test, 'deleteOrganization', 'deletedOrganizationId', { organizationId });
   expect(await kept()).toEqual([]);
+});
+
+it('keeps its files when those of its session are deleted', async () => {
+  const { services } = test.app;
+  const deletions = [
+    (sessionId: string) => runMutation(test, 'deleteSessionWorkspace', 'session { id }', { sessionId }),
+    (sessionId: string) => {
+      const times = { workspaceRetentionMs: 0, workspaceInactiveMs: null, workspaceReleaseMs: null };
+      return takeDueWorkspaces({ ...services, now: () => new Date(Date.now() + 60_000) }, 'worker-1', times, [
+        sessionId,
+      ]);
+    },
+  ];
+  for (const remove of deletions) {
+    const { snapshotId, name, sessionId } = await makeSnapshot();
+    const id = sessionId.slice('devin-'.length);
+    await saveCheckpoint(test, id);
+    await runMutation(test, 'terminateSession', 'session { id }', { sessionId });
+    await remove(id);
+    const left = 'select id from checkpoint where session_id = $1';
+    expect(await services.store.query(left, [id])).toHaveLength(1);
+    const started = await createSession(test, { snapshotId });
+    expect(await noticesOf(started)).toEqual([`The session begins with the files of the snapshot "${name}".`]);
+  }
 });
 
 it('is listed in its organization, and changed by its creator and by managers', async () => {

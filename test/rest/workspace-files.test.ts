@@ -25,7 +25,7 @@ const save = async (files: SavedWorkspace['files'], token = test.adminToken) => 
 const get = (url: string, headers: Record<string, string> = {}, method = 'GET') => fetch(url, { method, headers });
 
 describe('a file', () => {
-  it('is an attachment whatever it is, and nothing that a browser would render', async () => {
+  it('is always a download, which no browser renders', async () => {
     const { id } = await save({
       [`workspace/${Buffer.from('évil "1".html').toString('latin1')}`]: { content: '<script>alert(1)</script>' },
     });

@@ -22,7 +22,7 @@ const heapBytes = getHeapStatistics().heap_size_limit;
 /** The entries of all sessions that stay in memory. */
 const maxResidentEntries = Math.floor(heapBytes / 3_000);
 
-/** The entries of one session, whatever its limits are: the others are left out and named. */
+/** The most entries of one session, even if its limits allow more. Others are left out and named. */
 const maxSessionEntries = Math.floor(heapBytes / 2_500);
 
 interface Session {

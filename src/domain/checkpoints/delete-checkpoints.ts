@@ -1,4 +1,5 @@
 import type { Services } from '../context.ts';
+import { isOfSnapshot } from './kept-checkpoints.ts';
 
 type StoreServices = Pick<Services, 'store'>;
 
@@ -18,14 +19,13 @@ const prune = `
     select session_id, checkpoint_id, turn_count from run where session_id = any($1::text[])
      order by session_id for update skip locked),
   ranked as (
-    select c.id, c.kind, c.turn, l.checkpoint_id, l.turn_count,
+    select c.id, c.kind, c.turn, l.checkpoint_id, l.turn_count, ${isOfSnapshot} as is_of_snapshot,
            row_number() over (partition by c.session_id order by c.created_at desc, c.id desc) as age,
            row_number() over (partition by c.session_id, c.kind, c.turn order by c.created_at desc, c.id desc) as age_in_turn
       from locked l join checkpoint c on c.session_id = l.session_id),
   over as (
     select id from ranked
-     where age > $2::int and id is distinct from checkpoint_id
-       and not exists (select 1 from snapshot n where n.checkpoint_id = ranked.id)
+     where age > $2::int and id is distinct from checkpoint_id and not is_of_snapshot
        and not (kind = 'TURN_END' and age_in_turn = 1 and turn > turn_count - $3::int)
      limit $4)
   delete from checkpoint c using over where c.id = over.id returning c.id`;
@@ -58,10 +58,7 @@ const deleteAll = `
   cleared as (
     update run r set checkpoint_id = null, is_restore_requested = false from locked l
      where r.session_id = l.session_id and r.checkpoint_id is not null returning r.session_id)
-  delete from checkpoint c using locked l, organization o
-   where c.session_id = l.session_id and o.id = c.organization_id
-     and (o.deleted_at is not null or not exists (select 1 from snapshot n where n.checkpoint_id = c.id))
-  returning c.id`;
+  delete from checkpoint c using locked l where c.session_id = l.session_id and not ${isOfSnapshot} returning c.id`;
 
 /** Deletes all checkpoints of sessions, except those of snapshots. Their next agents begin without one. Returns the number of checkpoints. */
 export async function deleteCheckpoints({ store }: StoreServices, sessionIds: readonly string[]): Promise<number> {

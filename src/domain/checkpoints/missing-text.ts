@@ -5,7 +5,8 @@ const maxNamed = 20;
 /** Maximum length of a name in a text. */
 const maxNameLength = 200;
 
-const reasons: Readonly<Record<MissingReason, string>> = {
+/** The reasons for missing parts, for people and agents. */
+export const missingReasons: Readonly<Record<MissingReason, string>> = {
   UNREADABLE: 'not readable for the service',
   CHANGING: 'changed while it was read',
   TOO_LARGE: 'beyond the size limit',
@@ -20,7 +21,7 @@ export function missingText(missing: readonly MissingPart[]): string | null {
   if (missing.length === 0) return null;
   const lines = missing.slice(0, maxNamed).map(({ path, reason, files }) => {
     const name = JSON.stringify(path.length > maxNameLength ? `${path.slice(0, maxNameLength)}…` : path);
-    return `- ${name}${files > 1 ? ` (${files} files)` : ''}: ${reasons[reason]}`;
+    return `- ${name}${files > 1 ? ` (${files} files)` : ''}: ${missingReasons[reason]}`;
   });
   const others = missing.length - lines.length;
   return [...lines, ...(others > 0 ? [`- and ${others} more`] : [])].join('\n');

@@ -54,7 +54,7 @@ export async function adoptClone(machine: LocalMachine, request: AdoptRequest, i
       missing = await find();
     }
     if (missing.isComplete) await files.writeRecord(recordName, JSON.stringify({ ...lent, [name]: objects }));
-    else request.onIncomplete?.('The forge does not have all commits of the clone any longer.');
+    else request.onIncomplete?.('The forge no longer has all commits of the clone.');
   } catch (error) {
     if (!(error instanceof RepositoryError) || error.code === 'STOPPED') throw error;
     request.onIncomplete?.(error.message);

@@ -69,7 +69,7 @@ export function createLocalDriver(machine: LocalMachine, parts: LocalDriverParts
 
 /**
  * Restores beside the sessions, and then moves the directory of the session into its position: a crash leaves either the earlier one, none,
- * or the complete new one. The owner is this process's user, as of all workspaces: it is also the user of agents, whatever its number is in
+ * or the complete new one. The owner is the user of this process, as of all workspaces: agents run as this user too, under another number in
  * a sandbox.
  */
 async function restoreWorkspace(

@@ -1,6 +1,8 @@
 import { cleanText } from '../../../agents/git-gateway/refusals.ts';
-import type { MissingPart, MissingReason } from '../../../checkpoints/driver.ts';
+import type { MissingPart } from '../../../checkpoints/driver.ts';
+import { missingReasons } from '../../checkpoints/missing-text.ts';
 import type { NewEntry } from '../../sessions/log.ts';
+import { spellTime } from '../../times.ts';
 import type { RestorableCheckpoint } from './restore-candidates.ts';
 
 /** The outcome of a restore, for its notice. */
@@ -15,17 +17,10 @@ export interface RestoredState extends Pick<RestorableCheckpoint, 'id' | 'conten
 /** Maximum number of missing parts that are named. */
 const maxNamed = 10;
 
-const reasons = {
-  UNREADABLE: 'not readable',
-  CHANGING: 'changed while it was saved',
-  TOO_LARGE: 'too large',
-  SPECIAL: 'not an ordinary file',
-} as const satisfies Record<MissingReason, string>;
-
 /** Makes the log entry of a restore. Its `agentNote` is for the agent's next prompt. */
 export function restoredNotice(state: RestoredState, mask: (text: string) => string): NewEntry {
   const { id, files, isMoved, damaged, takenAt } = state;
-  const at = spell(takenAt);
+  const at = spellTime(takenAt);
   const missing = missingText(state, mask);
   const lost =
     damaged === 0
@@ -36,7 +31,7 @@ export function restoredNotice(state: RestoredState, mask: (text: string) => str
   const who = isMoved ? 'Another worker has taken the session over. ' : '';
   return {
     kind: 'NOTICE',
-    body: `${who}Its workspace was restored to its state at ${at}: ${files.toLocaleString('en-US')} files.${lost}${missing}`,
+    body: `${who}The workspace was restored to its state at ${at}: ${files.toLocaleString('en-US')} files.${lost}${missing}`,
     data: {
       workspace: { state: 'restored', checkpointId: id, at: takenAt.toISOString(), files, damaged },
       agentNote: `Your workspace and home were restored to their state at ${at}. Processes that ran before are gone, and work after that time is missing.${lost}${missing}`,
@@ -53,13 +48,8 @@ export function emptyNotice(reason: string): NewEntry {
   };
 }
 
-/** Spells a time to the second. */
-export function spell(time: Date): string {
-  return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-}
-
 function missingText({ missing, content }: RestoredState, mask: (text: string) => string): string {
-  const named = missing.slice(0, maxNamed).map((part) => `${nameOf(part, mask)} (${reasons[part.reason]})`);
+  const named = missing.slice(0, maxNamed).map((part) => `${nameOf(part, mask)} (${missingReasons[part.reason]})`);
   const more = missing.length - named.length;
   const parts = [...named, ...(more > 0 ? [`${more} more`] : [])];
   const ignored = content.ignored === null ? ' Files that git ignores were not saved yet, so they are missing.' : '';

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { changeSession, lockSession } from '../../sessions/change-session.ts';
 import type { NewEntry } from '../../sessions/log.ts';
 import { openToolCalls } from '../../sessions/open-tool-calls.ts';
+import { spellTime } from '../../times.ts';
 import type { ClaimedRun } from './claims.ts';
 import { closeTurn, lockRun } from './turns.ts';
 
@@ -87,7 +88,7 @@ export async function recordQuotaWait(context: Context, run: ClaimedRun, refusal
       `update run set queued_at = $2::timestamptz, quota_since = $3::timestamptz, quota_waits = $4 where session_id = $1`,
       [run.sessionId, until, wait.quotaSince, wait.quotaWaits],
     );
-    const when = isAsking ? 'once its question is answered' : `at ${spell(until)}`;
+    const when = isAsking ? 'once its question is answered' : `at ${spellTime(until)}`;
     const statedUntilMs = refusal.resetMs === null ? Number.POSITIVE_INFINITY : now.getTime() + refusal.resetMs;
     const isLonger = wait.quotaWaits > 1 && until.getTime() > statedUntilMs;
     const reason = isLonger ? ' It waits longer than the provider asks, because its last wait did not help.' : '';
@@ -108,8 +109,4 @@ export async function recordQuotaWait(context: Context, run: ClaimedRun, refusal
     await changeSession(context, tx, session, isAsking ? {} : waiting, entries);
     return 'recorded';
   });
-}
-
-function spell(time: Date): string {
-  return `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }

@@ -1,3 +1,4 @@
+import { isOfSnapshot } from '../../checkpoints/kept-checkpoints.ts';
 import type { Context } from '../../context.ts';
 
 /** Times without a change after which sessions lose their workspaces, in ms; null: never. */
@@ -33,14 +34,15 @@ const due = `
 
 // Recorded before anything is deleted: a session that is resumed after a crash in between knows that its workspace is
 // gone. Only the session's last worker has the workspace that the record refers to. Its checkpoints have the same files, so they
-// go too; the collector of segments deletes their content.
+// go too, except those of snapshots. A job deletes the segments that nobody needs.
 const marked = `
   marked as (
     update run r set workspace_deleted_at = $4::timestamptz, workspace_deletion_requested_at = null,
            checkpoint_id = null, is_restore_requested = false
       from due where r.session_id = due.session_id and (r.home_worker_id = $5 or r.home_worker_id is null or due.is_lost)
     returning r.session_id),
-  unsaved as (delete from checkpoint c using marked where c.session_id = marked.session_id returning c.id)`;
+  unsaved as (
+    delete from checkpoint c using marked where c.session_id = marked.session_id and not ${isOfSnapshot} returning c.id)`;
 
 const takeDue = `
   with due as (${due}), ${marked}
@@ -66,7 +68,7 @@ export interface DueWorkspace {
 
 /** Selects those of the sessions whose workspaces are to be deleted, and records the deletion. */
 export function takeDueWorkspaces(
-  context: Context,
+  context: Pick<Context, 'store' | 'now'>,
   workerId: string,
   { workspaceRetentionMs, workspaceInactiveMs }: WorkspaceTimes,
   sessionIds: readonly string[],

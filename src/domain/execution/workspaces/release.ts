@@ -36,7 +36,7 @@ const stale = `
 
 /**
  * Discards the workspaces of sessions that have been inactive for long and whose newest state is stored, and copies of sessions
- * that have moved to another worker. The sessions keep their files: they are restored at the next start. Returns the number.
+ * that have moved to another worker. The sessions keep their files: they are restored at the next start. Returns the number of discarded workspaces.
  */
 export async function releaseDue(
   context: Context,

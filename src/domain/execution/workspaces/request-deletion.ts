@@ -1,6 +1,7 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { DomainError } from '../../../common/errors.ts';
 import { audit } from '../../audit/record-audit.ts';
+import { isOfSnapshot } from '../../checkpoints/kept-checkpoints.ts';
 import type { Context } from '../../context.ts';
 import { getSessionFor, type SessionTarget } from '../../sessions/find-session.ts';
 import type { SessionRecord } from '../../sessions/session.ts';
@@ -10,8 +11,8 @@ import { lockRunAndSession } from '../../sessions/suspend-session.ts';
 const awake: ReadonlySet<SessionStatus> = new Set(['new', 'claimed', 'running', 'resuming']);
 
 /**
- * Requests that the worker with a session's workspace and its agent's home deletes them now, and deletes its checkpoints. Its
- * log stays. If the session is resumed later, it starts with an empty workspace. Does nothing if there is none, or if it was requested
+ * Requests that the worker with a session's workspace and its agent's home deletes them now, and deletes its checkpoints,
+ * except those of snapshots. Its log stays. If the session is resumed later, it starts with an empty workspace. Does nothing if there is none, or if it was requested
  * before. Throws NOT_FOUND, FORBIDDEN, and INVALID_STATE for a running session.
  */
 export async function requestWorkspaceDeletion(context: Context, input: SessionTarget): Promise<SessionRecord> {
@@ -33,13 +34,8 @@ export function requestDeletionSeen(context: Context, { id }: Pick<SessionRecord
       [id, context.now()],
     );
     if (requested.length === 0) return session;
-    await tx.query(
-      `delete from checkpoint c
-        where c.session_id = $1 and not exists (select 1 from snapshot n where n.checkpoint_id = c.id)`,
-      [id],
-    );
     // Also if the worker with the workspace is gone: they have the same files.
-    await tx.query('delete from checkpoint where session_id = $1', [id]);
+    await tx.query(`delete from checkpoint c where c.session_id = $1 and not ${isOfSnapshot}`, [id]);
     // A finished session may still have a warm agent, which is stopped.
     await tx.query(
       `with r as (update run set generation = generation + 1 where session_id = $1 returning generation)

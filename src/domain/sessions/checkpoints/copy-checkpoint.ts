@@ -39,8 +39,8 @@ const beginWith = `
   update run set checkpoint_id = $2, is_restore_requested = true, agent_session_id = $3 where session_id = $1`;
 
 /**
- * Locks a session for copies of its checkpoints, until the transaction ends. Checkpoints and segments are only deleted by transactions
- * that have locked the run of their session.
+ * Locks a session for copies of its checkpoints, until the transaction ends. A transaction
+ * must lock the run of a session before it deletes its checkpoints or segments.
  */
 export async function lockCheckpoints(tx: Transaction, sessionId: string): Promise<void> {
   await tx.query('select 1 from run where session_id = $1 for share', [sessionId]);

@@ -1,3 +1,5 @@
+import { spellTime } from '../../times.ts';
+
 /** The data of a REWIND entry. All ids are unprefixed. */
 export interface RewindData {
   readonly checkpointId: string;
@@ -15,6 +17,6 @@ export interface RewindData {
 /** Names the point of a checkpoint in a sentence. */
 export function pointText({ turn, savedAt, isTurnEnd }: Pick<RewindData, 'turn' | 'savedAt' | 'isTurnEnd'>): string {
   if (isTurnEnd) return `the end of turn ${turn}`;
-  const time = `${savedAt.slice(0, 19).replace('T', ' ')} UTC`;
+  const time = spellTime(new Date(savedAt));
   return turn === 0 ? `their state of ${time}, before the first turn` : `their state of ${time}, in turn ${turn}`;
 }

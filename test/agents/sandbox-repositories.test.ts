@@ -27,6 +27,8 @@ async function start(settings: SandboxSettings | null) {
     baseEnv: { PATH: process.env.PATH ?? '' },
     log: { info: () => undefined, warn: () => undefined },
   });
+  // A spare clone may still be in the making.
+  onTestFinished(() => drivers.close());
   const open = async (id = sessionId) => {
     const sandbox = await drivers.driverFor(settings).open({ sessionId: id, settings, isNew: false });
     onTestFinished(() => sandbox.close());

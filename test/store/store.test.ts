@@ -313,7 +313,8 @@ it.skipIf(testDatabase !== 'postgres')(
           }
         });
       await Promise.all([takeBoth(ids), takeBoth(ids.toReversed())]);
-      expect(runs).toBe(3);
+      // The loser may come back before the winner wakes up, and lose once more.
+      expect(runs).toBeGreaterThanOrEqual(3);
     }
   },
 );

@@ -86,7 +86,7 @@ describe.skipIf(testDatabase !== 'postgres')('a session whose worker is lost', {
     const other = await holderOf(id);
     expect(filesIn(other, id)).toEqual(['first.txt', 'second.txt']);
     expect(await restoresOf(id)).toEqual([
-      expect.stringMatching(/^Another worker has taken the session over\. Its workspace was restored to its state at /),
+      expect.stringMatching(/^Another worker has taken the session over\. The workspace was restored to its state at /),
     ]);
     await stopAll();
   });

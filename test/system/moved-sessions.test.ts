@@ -83,7 +83,7 @@ it.skipIf(testDatabase !== 'postgres')(
     expect(await homeOf(id)).toBe(two.workerId);
     expect(await filesOf(two, id)).toEqual(['a.txt', 'b.txt']);
     expect(await noticesOf(id)).toEqual([
-      expect.stringMatching(/^Its workspace was restored to its state at .*: 1 files/),
+      expect.stringMatching(/^The workspace was restored to its state at .*: 1 file\./),
     ]);
 
     // As on SIGTERM. The copy of the first worker is of an earlier time.

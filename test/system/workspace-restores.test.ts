@@ -131,10 +131,10 @@ describe('the workspace of a claimed session', () => {
       ...{ checkpointId: id, isRestoreRequested: false, agentSessionId: 'agent-new', home: 'two' },
     });
     expect(await readNotices(context, sessionId)).toEqual([
-      'Another worker has taken the session over. Its workspace was restored to its state at 2026-11-28 12:03:04 UTC: 2 files. These parts are missing: workspace/big .iso (too large).',
+      'Another worker has taken the session over. The workspace was restored to its state at 2026-11-28 12:03:04 UTC: 2 files. These parts are missing: workspace/big .iso (beyond the size limit).',
     ]);
     expect(await readAgentNotes(context, sessionId)).toEqual([
-      'Your workspace and home were restored to their state at 2026-11-28 12:03:04 UTC. Processes that ran before are gone, and work after that time is missing. These parts are missing: workspace/big .iso (too large).',
+      'Your workspace and home were restored to their state at 2026-11-28 12:03:04 UTC. Processes that ran before are gone, and work after that time is missing. These parts are missing: workspace/big .iso (beyond the size limit).',
     ]);
   });
 
@@ -178,7 +178,7 @@ describe('the workspace of a claimed session', () => {
     expect(restored).toEqual(['old']);
     expect(await readRun(context, sessionId)).toMatchObject({ checkpointId: older });
     expect(await readNotices(context, sessionId)).toEqual([
-      'Another worker has taken the session over. Its workspace was restored to its state at 2026-11-28 12:00:00 UTC: 2 files. One newer saved state is damaged and was not used.',
+      'Another worker has taken the session over. The workspace was restored to its state at 2026-11-28 12:00:00 UTC: 2 files. One newer saved state is damaged and was not used.',
     ]);
   });
 

@@ -13,16 +13,16 @@ const changes = 50;
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 const directory = mkdtempSync(join(tmpdir(), 'switchyard-checkpoint-saves-'));
 process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
-const [store, spoolDir, session] = ['store', 'spool', 'session'].map((name) => {
+const [store, spoolDir, session, records] = ['store', 'spool', 'session', 'records'].map((name) => {
   mkdirSync(join(directory, name));
   return join(directory, name);
-}) as [string, string, string];
+}) as [string, string, string, string];
 
 const workspace = await createBenchWorkspace(session, say);
 const saves = createSaveProcess({ maxHeapMb: 1_024 });
 const open = (from: CheckpointContent | null) =>
   saves.open({
-    directories: { workspace: workspace.workspace, home: workspace.home },
+    directories: { workspace: workspace.workspace, home: workspace.home, records },
     spoolDir,
     key: Buffer.alloc(32, 1),
     from,

@@ -37,8 +37,9 @@ export function createSegmentsTool(name: string, withIgnored: boolean): Checkpoi
     async save({ source, store, n }) {
       if (saver === null) {
         const spoolDir = join(store, 'spool');
-        await mkdir(spoolDir);
-        const directories = { workspace: join(source, 'workspace'), home: join(source, 'home') };
+        const records = join(store, 'records');
+        for (const path of [spoolDir, records]) await mkdir(path);
+        const directories = { workspace: join(source, 'workspace'), home: join(source, 'home'), records };
         const stored = segmentsIn(join(store, 'stored'));
         saver = process.open({ directories, spoolDir, key, from: null, limits, segments: stored });
       }
@@ -51,7 +52,8 @@ export function createSegmentsTool(name: string, withIgnored: boolean): Checkpoi
     },
     close: () => process.close(),
     async restore({ store, target }) {
-      const directories = { workspace: join(target, 'workspace'), home: join(target, 'home') };
+      const records = join(store, 'restored-records');
+      const directories = { workspace: join(target, 'workspace'), home: join(target, 'home'), records };
       const spoolDir = join(store, 'restore');
       await mkdir(spoolDir);
       const { signal } = new AbortController();

@@ -26,11 +26,17 @@ export interface CheckpointCapabilities {
   readonly canBrowse: boolean;
 }
 
+/**
+ * The names of the directories of a checkpoint. `records` has files of the service itself, which the agent does not see: they are saved
+ * with the workspace that they describe.
+ */
+export const checkpointRoots = ['workspace', 'home', 'records'] as const;
+
+/** The name of a directory of a checkpoint. */
+export type CheckpointRoot = (typeof checkpointRoots)[number];
+
 /** The directories of a checkpoint, as absolute paths of this machine. */
-export interface CheckpointDirectories {
-  readonly workspace: string;
-  readonly home: string;
-}
+export type CheckpointDirectories = Readonly<Record<CheckpointRoot, string>>;
 
 /** A session whose directories are saved. */
 export interface SaverTarget {
@@ -87,7 +93,7 @@ export interface SavedState {
   readonly content: CheckpointContent;
   /** The new segments to upload, before the content is recorded. */
   readonly segments: readonly NewSegment[];
-  /** Files of all layers. */
+  /** Files of all layers, with records. */
   readonly files: number;
   /** Bytes of these files. */
   readonly bytes: number;
@@ -125,7 +131,7 @@ export interface LayerContent {
 
 /** A part of the directories that is not in a checkpoint. */
 export interface MissingPart {
-  /** `workspace/…` or `home/…`; bytes that are not UTF-8 are replaced. */
+  /** `workspace/…` or `home/…`; bytes that are not UTF-8 are replaced. Records are never left out. */
   readonly path: string;
   readonly reason: MissingReason;
   /** Null: unknown. */

@@ -52,7 +52,7 @@ export interface Entry {
 export type Layer = 'files' | 'ignored';
 
 /**
- * The entries of one layer, by path: `workspace` or `home`, or a path below, such as `workspace/src/main.ts`. A path has one character for
+ * The entries of one layer, by path: a root such as `workspace`, or a path below, such as `workspace/src/main.ts`. A path has one character for
  * each byte (latin1), because names need not be UTF-8.
  */
 export interface Manifest {
@@ -88,6 +88,11 @@ export function sizeOf(entry: Entry): number {
   let size = 0;
   for (const chunk of entry.chunks) size += chunk.length;
   return size;
+}
+
+/** Returns true for the path of a record of the service. */
+export function isRecord(path: string): boolean {
+  return path.startsWith('records/');
 }
 
 /** Converts the `mtimeMs` of a file's status to the time of an entry. */

@@ -1,3 +1,4 @@
+import { checkpointRoots } from './driver.ts';
 import { damagedManifest, type Entry, type Manifest } from './manifest.ts';
 
 const maxNameBytes = 255;
@@ -49,13 +50,13 @@ function isTarget(target: string): boolean {
   return target !== '' && target.length <= maxTargetBytes && !target.includes('\0');
 }
 
-/** Returns true if the entry of a path is in a directory, or is itself one of the two directories of a checkpoint. */
+/** Returns true if the entry of a path is in a directory, or is itself a directory of a checkpoint. */
 function hasParent(entries: ReadonlyMap<string, Entry>, path: string): boolean {
   if (path.includes('/')) return entries.get(parentOf(path))?.type === 'directory';
-  return (path === 'workspace' || path === 'home') && entries.get(path)?.type === 'directory';
+  return checkpointRoots.some((root) => root === path) && entries.get(path)?.type === 'directory';
 }
 
-/** Returns the path of the directory that has a path; empty for the two directories of a checkpoint. */
+/** Returns the path of the directory that has a path; empty for the directories of a checkpoint. */
 export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }

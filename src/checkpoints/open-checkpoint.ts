@@ -15,7 +15,7 @@ export interface OpenCheckpointOptions extends Pick<RestoreRequest, 'content' | 
 /** Reads a checkpoint without restoring it. It needs no closing. */
 export interface CheckpointReader {
   /**
-   * The entries of both layers by path, which has one character for each byte: `workspace`, `home`, and what is below. Each path is in a
+   * The entries of both layers by path, which has one character for each byte: the roots, and what is below. Each path is in a
    * directory. In no order.
    */
   readonly entries: ReadonlyMap<string, Entry>;

@@ -42,16 +42,20 @@ async function saveAndRestore(name: string, work: () => void = () => undefined):
   if (saved === null) throw new Error('Nothing was saved.');
   fixture.upload(saved);
   saver.commit();
-  const [workspace, home, spoolDir] = ['ws', 'home', 'spool'].map((one) => join(fixture.dir, name, one)) as [
-    string,
-    string,
-    string,
-  ];
+  const inside = (one: string) => join(fixture.dir, name, one);
+  const directories = { workspace: inside('ws'), home: inside('home'), records: inside('records') };
   const { key, segments } = fixture;
   const { signal } = new AbortController();
-  const directories = { workspace, home };
-  await restoreCheckpoint({ directories, content: saved.content, key, segments, spoolDir, owner: null, signal });
-  return workspace;
+  await restoreCheckpoint({
+    directories,
+    content: saved.content,
+    key,
+    segments,
+    spoolDir: inside('spool'),
+    owner: null,
+    signal,
+  });
+  return directories.workspace;
 }
 
 it('leaves out the locks and drafts of a process of git that runs', async () => {

@@ -41,7 +41,11 @@ const ignored = (entries: Record<string, WrittenEntry>) => writeLayer(storage(),
 
 function restore(content: CheckpointContent, changes: Partial<RestoreRequest> = {}) {
   return restoreCheckpoint({
-    directories: { workspace: join(session(), 'ws'), home: join(session(), 'home') },
+    directories: {
+      workspace: join(session(), 'ws'),
+      home: join(session(), 'home'),
+      records: join(session(), 'records'),
+    },
     content: { ...content, files: { ...content.files, files: 1_000 } },
     key,
     segments: readSegmentsIn(storage()),
@@ -135,7 +139,7 @@ describe('a restore', () => {
       '.config': 'file 600 1600000000000000 configuration',
       empty: 'file 644 -1000000 ',
     });
-    expect(readdirSync(session()).sort()).toEqual(['home', 'ws']);
+    expect(readdirSync(session()).sort()).toEqual(['home', 'records', 'ws']);
     expect(readdirSync(join(dir, 'spool'))).toEqual([]);
     expect(toMtime(lstatSync(join(session(), 'ws')).mtimeMs)).toBe(time);
   });
@@ -275,7 +279,7 @@ describe('a restore', () => {
     ]);
     await restore(content, { owner: { uid: 12_345, gid: 23_456 } });
     const owners = execFileSync('find', [session(), '-mindepth', '1', '-printf', '%U:%G\n'], { encoding: 'utf8' });
-    expect(owners).toBe('12345:23456\n'.repeat(7));
+    expect(owners).toBe('12345:23456\n'.repeat(8));
     expect(lstatSync(join(session(), 'ws/a')).mode & 0o7777).toBe(0o4755);
   });
 });

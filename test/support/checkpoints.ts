@@ -1,5 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { text } from 'node:stream/consumers';
 import type { CheckpointContent, SavedState } from '../../src/checkpoints/driver.ts';
+import { openCheckpoint } from '../../src/checkpoints/open-checkpoint.ts';
+import type { CheckpointRecord } from '../../src/domain/checkpoints/checkpoint.ts';
+import { openCheckpointKey } from '../../src/domain/checkpoints/checkpoint-key.ts';
+import { segmentSource } from '../../src/domain/checkpoints/segment-source.ts';
 import type { TestApp } from './app.ts';
 
 /** Returns a new segment id. */
@@ -30,4 +35,19 @@ export async function readSegments(test: TestApp, sessionId: string): Promise<Re
     [sessionId],
   );
   return Object.fromEntries(rows.map(({ id, state }) => [id, state]));
+}
+
+/** Reads the files of the workspace in a checkpoint by path, without those of `.session`. */
+export async function readWorkspaceFiles(
+  { app: { services } }: TestApp,
+  { organizationId, content }: Pick<CheckpointRecord, 'organizationId' | 'content'>,
+): Promise<Record<string, string>> {
+  const key = await openCheckpointKey(services, organizationId);
+  const checkpoint = await openCheckpoint({ content, key, segments: segmentSource(services) });
+  const found: Record<string, string> = {};
+  for (const [path, { type }] of checkpoint.entries) {
+    const [, name] = /^workspace\/(?!\.session\/)(.+)$/.exec(path) ?? [];
+    if (type === 'file' && name !== undefined) found[name] = await text(checkpoint.read(path));
+  }
+  return found;
 }

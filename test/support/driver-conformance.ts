@@ -321,6 +321,7 @@ export function testDriver(name: string, { settings, open }: TestedDriver): void
       );
       await sandbox.files.writeRecord('record.json', 'one');
       await sandbox.files.writeRecord('record.json', 'two');
+      await sandbox.files.writeLocalRecord('record.json', 'local');
       await sandbox.close();
       const look = `[fs.existsSync('a'), fs.existsSync(process.env.HOME + '/b'), fs.existsSync('../record.json')]`;
       const again = await reopen(driver);
@@ -329,6 +330,7 @@ export function testDriver(name: string, { settings, open }: TestedDriver): void
         'two',
         null,
       ]);
+      expect(await again.files.readLocalRecord('record.json')).toBe('local');
       expect(await evaluate(again, `fs.readdirSync('.')`)).not.toContain('record.json');
       expect(await collect(workspaces.ids())).toContain(sessionId);
       expect([await workspaces.has(sessionId), await workspaces.has('0'.repeat(32))]).toEqual([true, false]);

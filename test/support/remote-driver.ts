@@ -181,6 +181,8 @@ function remoteFiles(wire: Wire, sessionId: string): WorkspaceFiles {
       wire.call({ op: 'empty', sessionId, directory, beforeMs: Math.min(beforeMs, Number.MAX_SAFE_INTEGER) }),
     readRecord: (name) => wire.call({ op: 'readRecord', sessionId, name }),
     writeRecord: (name, text) => wire.call({ op: 'writeRecord', sessionId, name, text }),
+    readLocalRecord: (name) => wire.call({ op: 'readLocalRecord', sessionId, name }),
+    writeLocalRecord: (name, text) => wire.call({ op: 'writeLocalRecord', sessionId, name, text }),
   };
 }
 

@@ -96,6 +96,10 @@ async function call(request: RemoteRequest, socket: Socket): Promise<unknown> {
       return files().readRecord(name);
     case 'writeRecord':
       return files().writeRecord(name, text);
+    case 'readLocalRecord':
+      return files().readLocalRecord(name);
+    case 'writeLocalRecord':
+      return files().writeLocalRecord(name, text);
     case 'ids':
       return collect(workspaces.ids());
     case 'has':

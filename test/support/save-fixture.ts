@@ -14,12 +14,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deriveKeys } from '../../src/checkpoints/checkpoint-keys.ts';
-import type {
-  CheckpointContent,
-  LayerContent,
-  SavedState,
-  SaveLimits,
-  SegmentSource,
+import {
+  type CheckpointContent,
+  type CheckpointDirectories,
+  checkpointRoots,
+  type LayerContent,
+  type SavedState,
+  type SaveLimits,
+  type SegmentSource,
 } from '../../src/checkpoints/driver.ts';
 import { type Chunk, fromMtime, type Layer } from '../../src/checkpoints/manifest.ts';
 import { openRecord } from '../../src/checkpoints/segment-format.ts';
@@ -29,7 +31,7 @@ import { emptyTree } from '../../src/store/delete-tree.ts';
 /** The directories of a session in a new directory, with a storage for segments. */
 export interface SaveFixture {
   readonly dir: string;
-  readonly directories: { readonly workspace: string; readonly home: string };
+  readonly directories: CheckpointDirectories;
   readonly spoolDir: string;
   readonly key: Buffer;
   readonly limits: SaveLimits;
@@ -44,14 +46,14 @@ export interface SaveFixture {
 /** Creates a {@link SaveFixture}. */
 export function createSaveFixture(): SaveFixture {
   const dir = mkdtempSync(join(tmpdir(), 'save-'));
-  const [workspace, home, spoolDir, store] = ['workspace', 'home', 'spool', 'store'].map((name) => {
+  const [workspace, home, records, spoolDir, store] = ['workspace', 'home', 'records', 'spool', 'store'].map((name) => {
     mkdirSync(join(dir, name));
     return join(dir, name);
-  }) as [string, string, string, string];
+  }) as [string, string, string, string, string];
   const pathOf = (id: string) => join(store, id);
   return {
     dir,
-    directories: { workspace, home },
+    directories: { workspace, home, records },
     spoolDir,
     key: randomBytes(32),
     limits: { maxFileBytes: 2 ** 30, maxIgnoredBytes: 2 ** 30, maxEntries: 100_000 },
@@ -129,7 +131,6 @@ export function readDirectories({ directories }: SaveFixture): Map<string, Found
       found.set(name, { type: 'file', mode, mtimeMs: Math.floor(stats.mtimeMs), content });
     }
   };
-  visit(Buffer.from(directories.workspace), 'workspace');
-  visit(Buffer.from(directories.home), 'home');
+  for (const root of checkpointRoots) visit(Buffer.from(directories[root]), root);
   return found;
 }

@@ -32,6 +32,8 @@ export function testSavedWorkspaces({ sessionId, openSandbox, reopen, evaluate }
       `(fs.mkdirSync('d', { mode: 0o750 }), fs.writeFileSync('d/run', '#!/bin/sh', { mode: 0o755 }), fs.writeFileSync('a', 'first'),
           fs.symlinkSync('/etc', 'l'), fs.writeFileSync(Buffer.from([0xff]), ''), fs.writeFileSync(process.env.HOME + '/b', 'home', { mode: 0o600 }))`,
     );
+    await sandbox.files.writeRecord('record.json', 'one');
+    await sandbox.files.writeLocalRecord('local.json', 'one');
     const [key, segments] = [randomBytes(32), readSegmentsIn(storage)];
     const limits = { maxFileBytes: 1e6, maxIgnoredBytes: 1e6, maxEntries: 100 };
     const saver = await sandbox.openSaver?.({ key, from: null, segments, limits });
@@ -41,6 +43,7 @@ export function testSavedWorkspaces({ sessionId, openSandbox, reopen, evaluate }
     await saver?.commit();
     await saver?.close();
     const { content } = saved as SavedState;
+    await sandbox.files.writeRecord('record.json', 'two');
     await evaluate(sandbox, `(fs.writeFileSync('a', 'second'), fs.writeFileSync('late', ''))`);
     await sandbox.close();
     const state = `[fs.readFileSync('a', 'utf8'), fs.existsSync('late'), fs.readFileSync(process.env.HOME + '/b', 'utf8')]`;
@@ -52,8 +55,10 @@ export function testSavedWorkspaces({ sessionId, openSandbox, reopen, evaluate }
     await restore();
     expect((await driver.workspaces.deleteDiscarded(() => false)).problems).toEqual([]);
     await driver.workspaces.discard(sessionId);
-    expect(await restore()).toMatchObject({ files: 5 });
+    expect(await restore()).toMatchObject({ files: 6 });
     const restored = await reopen(driver);
+    const { files } = restored;
+    expect([await files.readRecord('record.json'), await files.readLocalRecord('local.json')]).toEqual(['one', null]);
     expect(await evaluate(restored, state)).toEqual(['first', false, 'home']);
     const modes = `['d', 'd/run', process.env.HOME + '/b'].map((path) => (fs.statSync(path).mode & 0o777).toString(8))`;
     const own = `['.', 'a', 'd', 'l', process.env.HOME].every((path) => fs.lstatSync(path).uid === process.getuid())`;

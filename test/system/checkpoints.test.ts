@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type CheckpointRecord, readNewestCheckpoint } from '../../src/domain/checkpoints/checkpoint.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
-import { readSegments } from '../support/checkpoints.ts';
+import { readSegments, readWorkspaceFiles } from '../support/checkpoints.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { sendMessage } from '../support/reports.ts';
 import { type S3Server, startS3Server } from '../support/s3-server.ts';
 import { waitUntilEnded } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
-import { openSavingDrivers } from '../support/simple-saver.ts';
 
 let s3: S3Server;
 let test: TestApp;
@@ -17,7 +16,7 @@ beforeAll(async () => {
   const bucket = { bucket: 'files', region: 'eu-central-1', endpoint: s3.endpoint, credentials };
   const agentsConfig = await writeProfiles({ sandbox: 'none', warm_ttl_ms: 60_000 });
   const config = { roles: ['api', 'worker'], agentsConfig, s3: bucket, maxConcurrentSessions: 4 } as const;
-  test = await startApp({ ...config, roles: [...config.roles] }, { openDrivers: openSavingDrivers });
+  test = await startApp({ ...config, roles: [...config.roles] });
 });
 afterAll(async () => {
   await test.close();
@@ -32,8 +31,7 @@ const checkpointsOf = (id: string) =>
 const kindsOf = async (id: string) => (await checkpointsOf(id)).map(({ kind, turn }) => `${kind} ${turn}`);
 const newestFiles = async (id: string) => {
   const newest = await readNewestCheckpoint(test.app.services, id);
-  const segment = newest?.content.files.segments[0] ?? '';
-  return JSON.parse(s3.objects.get(`/files/checkpoints/${segment.slice(0, 2)}/${segment}`)?.toString() ?? '{}');
+  return newest === null ? {} : readWorkspaceFiles(test, newest);
 };
 const noticesOf = async (id: string): Promise<string[]> => {
   const document =

@@ -10,7 +10,6 @@ import { writeProfiles } from '../support/profiles.ts';
 import { sendMessage } from '../support/reports.ts';
 import { waitUntilEnded } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
-import { openSavingDrivers } from '../support/simple-saver.ts';
 import { testDatabase } from '../support/test-store.ts';
 import { directoryOf, waitUntilReleased } from '../support/workspaces.ts';
 
@@ -24,7 +23,7 @@ async function start() {
   const api = await startApp({ ...shared, roles: ['api'] });
   onTestFinished(() => api.close());
   const startWorker = async () => {
-    const worker = await api.another({ ...shared, roles: ['worker'] }, { openDrivers: openSavingDrivers });
+    const worker = await api.another({ ...shared, roles: ['worker'] });
     let closing: Promise<void> | null = null;
     const close = () => {
       closing ??= worker.close();
@@ -59,7 +58,14 @@ async function start() {
     await sweepWorkspaces(context, { workspaces, workerId, ...times, isLeased: () => false }, () => false);
     await deleteDiscarded(context, workspaces, () => false);
   };
-  return { api, startWorker, act, homeOf, noticesOf, sweep, store };
+  const attachmentsOf = async (id: string) =>
+    (
+      await store.query<{ name: string }>(
+        'select name from attachment where session_id = $1 order by created_at, name',
+        [id],
+      )
+    ).map(({ name }) => name);
+  return { api, startWorker, act, homeOf, noticesOf, attachmentsOf, sweep, store };
 }
 
 const filesOf = async (worker: Pick<TestApp, 'dataDir'>, id: string) =>
@@ -70,9 +76,9 @@ const filesOf = async (worker: Pick<TestApp, 'dataDir'>, id: string) =>
 it.skipIf(testDatabase !== 'postgres')(
   'moves with its files when its worker is drained, stopped, or releases its space',
   async () => {
-    const { api, startWorker, act, homeOf, noticesOf, sweep, store } = await start();
+    const { api, startWorker, act, homeOf, noticesOf, attachmentsOf, sweep, store } = await start();
     const one = await startWorker();
-    const id = await createSession(api, { prompt: 'write a.txt one' });
+    const id = await createSession(api, { prompt: 'write a.txt one\nwrite .session/outputs/report.md one' });
     await waitUntilEnded(api, id);
     const two = await startWorker();
 
@@ -82,9 +88,12 @@ it.skipIf(testDatabase !== 'postgres')(
     await waitUntilEnded(api, id);
     expect(await homeOf(id)).toBe(two.workerId);
     expect(await filesOf(two, id)).toEqual(['a.txt', 'b.txt']);
-    expect(await noticesOf(id)).toEqual([
-      expect.stringMatching(/^The workspace was restored to its state at .*: 1 file\./),
-    ]);
+    expect(await noticesOf(id)).toEqual([expect.stringMatching(/^The workspace was restored to its state at /)]);
+    // The record of collected files moves too.
+    expect(await attachmentsOf(id)).toEqual(['report.md']);
+    await sendMessage(api, id, 'write .session/outputs/report.md two');
+    await waitUntilEnded(api, id);
+    expect(await attachmentsOf(id)).toEqual(['report.md', 'report.md']);
 
     // As on SIGTERM. The copy of the first worker is of an earlier time.
     await act('undrainWorker', one.workerId);

@@ -16,6 +16,11 @@ const apiKey = 'provider-key-c4n4ry';
 const noSandbox = await whyNoSandbox();
 const agents = [findOpencode(), findGemini()].filter(({ program }) => program !== null);
 
+// Gemini CLI cannot load a session in its first minute (docs/agents.md).
+const shiftClock = `const now = Date.now; Date.now = () => now() + 60_000;
+globalThis.Date = new Proxy(Date, { construct: (made, args) => new made(...(args.length > 0 ? args : [made.now()])) });`;
+const oneMinuteLater = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(shiftClock)}` };
+
 it.skipIf(testDatabase !== 'postgres' || noSandbox !== null).each(agents)(
   '$id continues on another worker with another data directory, with its files and its memory',
   { timeout: 600_000 },
@@ -28,6 +33,7 @@ it.skipIf(testDatabase !== 'postgres' || noSandbox !== null).each(agents)(
     writeFileSync(keyFile, apiKey);
     const sandbox = { driver: 'bwrap', network: 'gateway' };
     const profile = { ...agent.behindGateway(llm.url, keyFile), id: 'moved', sandbox };
+    const later = { ...profile, env: oneMinuteLater };
     const shared = { agentsConfig: writeRealProfiles(agent, [profile]), attachmentsDir: join(folder, 'files') };
     const api = await startApp({ ...shared, roles: ['api'] });
     onTestFinished(() => api.close());
@@ -52,16 +58,14 @@ it.skipIf(testDatabase !== 'postgres' || noSandbox !== null).each(agents)(
     await expect.poll(async () => (await readStored()).length, { timeout: 120_000 }).toBeGreaterThan(0);
     // Stops the worker, and deletes its data directory.
     await one.close();
-    const two = await api.another({ ...shared, roles: ['worker'] });
+    const two = await api.another({ ...shared, agentsConfig: writeRealProfiles(agent, [later]), roles: ['worker'] });
     onTestFinished(() => two.close());
     const calls = llm.calls.length;
     await sendMessage(api, id, ['do: shell cat hello.txt > copy.txt; echo copied', 'do: say It is copied.'].join('\n'));
     await waitUntilEnded(api, id);
     const copy = join(directoryOf(two, id), 'ws', 'copy.txt');
     expect(readFileSync(copy, 'utf8').trim()).toBe('Hello there');
-    // Gemini CLI cannot load a session in its first minute (docs/agents.md): it gets a summary instead.
-    const isLoaded = agent.id !== 'gemini';
-    expect((await readAgentSession()) === before).toBe(isLoaded);
+    expect(await readAgentSession()).toBe(before);
     const work = llm.calls.slice(calls).filter(({ conversation }) => conversation.tools.length > 0);
     const text = work
       .at(-1)
@@ -69,6 +73,6 @@ it.skipIf(testDatabase !== 'postgres' || noSandbox !== null).each(agents)(
       .join('\n');
     expect(text).toContain('I will write it.');
     expect(text).toContain('Your workspace and home were restored to their state at');
-    expect(text?.includes('could not be taken up again')).toBe(!isLoaded);
+    expect(text).not.toContain('could not be taken up again');
   },
 );

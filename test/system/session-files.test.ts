@@ -143,12 +143,20 @@ describe('a file in the agent’s outputs directory', () => {
     const organizationPath = await makeOrganizationPath('Once');
     const id = await start(organizationPath, { prompt: 'write .session/outputs/report.md first' });
     expect(await attachmentsOf(organizationPath, id)).toEqual(['devin: report.md: first\n']);
-    const recordFile = join(sessionDir(id), '../../outputs.json');
+    const recordFile = join(sessionDir(id), '../../records/outputs.json');
     const before = await readFile(recordFile, 'utf8');
     await rm(recordFile);
     await sendFollowUp(organizationPath, id, 'say nothing new');
     expect(await attachmentsOf(organizationPath, id)).toEqual(['devin: report.md: first\n']);
     expect(await readFile(recordFile, 'utf8')).toBe(before);
+    // The record of an earlier version, which had the inode and was beside the workspace.
+    const { ino, size, mtimeMs } = await stat(join(sessionDir(id), 'outputs/report.md'));
+    await rm(recordFile);
+    const earlier = { '.session/outputs/report.md': `${ino} ${size} ${mtimeMs}` };
+    await writeFile(join(sessionDir(id), '../../outputs.json'), JSON.stringify(earlier));
+    await test.app.services.store.execute('delete from idempotency_key', []);
+    await sendFollowUp(organizationPath, id, 'say nothing new');
+    expect(await attachmentsOf(organizationPath, id)).toEqual(['devin: report.md: first\n']);
     // The state after a host failed in the middle of a write.
     await writeFile(recordFile, before.slice(0, 10));
     await sendFollowUp(organizationPath, id, 'write .session/outputs/report.md second');

@@ -1,17 +1,7 @@
 import type { IdKind } from '../../src/domain/ids.ts';
 import type { Answer, Fill, HttpCall, Operation, Slot } from './operation.ts';
 import type { Principal } from './principals.ts';
-import {
-  attribute,
-  type Row,
-  type Rows,
-  readRows,
-  readStamps,
-  restoreRows,
-  type TenantName,
-  tellingStrings,
-  writtenLater,
-} from './rows.ts';
+import { attribute, type Row, type Rows, readRows, restoreRows, type TenantName, tellingStrings } from './rows.ts';
 import { comparable, send } from './send.ts';
 import { foreignIds, foreignTexts, neverId, ownIds, rowOf } from './slots.ts';
 import type { World } from './world.ts';
@@ -56,7 +46,6 @@ export class Matrix {
   private settled = 0;
   /** The expected rows of each table as one text. */
   private readonly texts = new Map<string, string>();
-  private readonly stamps = new Map<string, string>();
 
   constructor(world: World) {
     this.world = world;
@@ -299,10 +288,8 @@ export class Matrix {
    */
   async settle(principal: Principal, name: string, isDone: boolean): Promise<void> {
     this.settled += 1;
-    const { test, tenantIds, rows: wanted } = this.world;
-    const tables = [...wanted.keys()].filter((table) => !writtenLater.has(table));
-    const stamps = await readStamps(test, tables);
-    const touched = tables.filter((table) => stamps.get(table) !== this.stamps.get(table));
+    const { test, tenantIds, rows: wanted, written } = this.world;
+    const touched = await written.take();
     if (touched.length === 0) return;
     const present = new Map([...wanted, ...(await readRows(test, touched))]);
     const changed = touched.filter((table) => this.textOf(table) !== JSON.stringify(present.get(table)));
@@ -315,7 +302,6 @@ export class Matrix {
       this.problems.push(`${name} as ${principal.name} ${problem}, in "${table}".`);
     }
     if (changed.length > 0) await restoreRows(test, wanted, changed);
-    for (const [table, stamp] of await readStamps(test, touched)) this.stamps.set(table, stamp);
   }
 
   private textOf(table: string): string {

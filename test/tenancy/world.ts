@@ -1,8 +1,18 @@
 import { newId } from '../../src/domain/ids.ts';
 import type { Transaction } from '../../src/store/store.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { attribute, type Row, type Rows, readRows, type TenantIds, type TenantName, tableNames } from './rows.ts';
+import {
+  attribute,
+  type Row,
+  type Rows,
+  readRows,
+  type TenantIds,
+  type TenantName,
+  tableNames,
+  writtenLater,
+} from './rows.ts';
 import { createTenantSeeder, type TenantSeeder } from './tenant.ts';
+import { followTables, type WrittenTables } from './written-tables.ts';
 
 /** The tokens of one organization's principals. */
 export interface OrganizationTokens {
@@ -41,6 +51,8 @@ export interface World {
   readonly dead: Readonly<Record<string, string>>;
   /** The content of the database after the world was created. */
   readonly rows: Rows;
+  /** The tables of `rows` that are written since then. */
+  readonly written: WrittenTables;
   readonly tenantOf: (table: string, row: Row) => TenantName;
 }
 
@@ -67,8 +79,12 @@ export async function startWorld(): Promise<World> {
     ]),
   };
   const rows = await readRows(test, await tableNames(test));
+  const written = await followTables(
+    test,
+    [...rows.keys()].filter((table) => !writtenLater.has(table)),
+  );
   const tenantOf = attribute(rows, tenantIds);
-  return { test, tenantIds, ...made, rows, tenantOf };
+  return { test, tenantIds, ...made, rows, written, tenantOf };
 }
 
 async function seed(

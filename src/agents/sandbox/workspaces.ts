@@ -65,10 +65,17 @@ export interface WorkspaceFiles {
    * directories in it stay. Does nothing if there is no such directory. Returns the number of removed files.
    */
   empty(directory: readonly string[], beforeMs: number): Promise<number>;
-  /** Reads a record of the service beside the workspace, where the agent has no access; null: there is none. */
+  /**
+   * Reads a record of the service beside the workspace, where the agent has no access; null: there is none. It is saved and restored with the
+   * workspace.
+   */
   readRecord(name: string): Promise<string | null>;
   /** Writes a record of {@link WorkspaceFiles.readRecord}, completely or not at all. */
   writeRecord(name: string, text: string): Promise<void>;
+  /** Reads a record as {@link WorkspaceFiles.readRecord} does, but one that describes this copy of the workspace alone. */
+  readLocalRecord(name: string): Promise<string | null>;
+  /** Writes a record of {@link WorkspaceFiles.readLocalRecord}, completely or not at all. */
+  writeLocalRecord(name: string, text: string): Promise<void>;
 }
 
 /** Bounds of {@link WorkspaceFiles.list}: an agent may leave a tree of any size. */
@@ -92,7 +99,10 @@ export interface SafeDirectory {
 /** The state of a file when it was read. */
 export interface FileState {
   readonly size: number;
-  /** Changes whenever the file or its content is replaced or changed; for comparison only. */
+  /**
+   * Changes whenever the content is replaced or changed, but not if the workspace is restored; for comparison only. The form is stored, so
+   * it must not change.
+   */
   readonly version: string;
 }
 

@@ -11,7 +11,7 @@ import {
   symlinkSync,
   writeSync,
 } from 'node:fs';
-import type { CheckpointDirectories, RestoreRequest } from '../driver.ts';
+import type { CheckpointDirectories, CheckpointRoot, RestoreRequest } from '../driver.ts';
 import { type Entry, fromMtime } from '../manifest.ts';
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_DIRECTORY } = constants;
@@ -33,7 +33,7 @@ export interface EntryWriterOptions extends Pick<RestoreRequest, 'owner'> {
  */
 export class EntryWriter {
   readonly #options: EntryWriterOptions;
-  readonly #roots: { readonly workspace: string; readonly home: string };
+  readonly #roots: CheckpointDirectories;
   /** The composed file that was written last. */
   #composed: { readonly path: string; readonly fd: number } | null = null;
 
@@ -120,7 +120,7 @@ export class EntryWriter {
   /** Does work with the path of an entry for the system. If it would be too long, it begins at an open directory. */
   #at<T>(path: string, work: (target: string | Buffer) => T): T {
     const slash = path.indexOf('/');
-    const root = (slash < 0 ? path : path.slice(0, slash)) as keyof CheckpointDirectories;
+    const root = (slash < 0 ? path : path.slice(0, slash)) as CheckpointRoot;
     let start: string = this.#roots[root];
     let rest = slash < 0 ? '' : path.slice(slash);
     if (start.length + rest.length <= maxPathBytes) return work(joined(start, rest));

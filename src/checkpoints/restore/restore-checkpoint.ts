@@ -4,7 +4,14 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { removeTree } from '../../store/delete-tree.ts';
 import { createThreadPool, ThreadError, threadProgram } from '../../threads/thread-pool.ts';
-import { type CheckpointContent, CheckpointError, type RestoreReport, type RestoreRequest } from '../driver.ts';
+import {
+  type CheckpointContent,
+  CheckpointError,
+  type CheckpointRoot,
+  checkpointRoots,
+  type RestoreReport,
+  type RestoreRequest,
+} from '../driver.ts';
 import type { Entry } from '../manifest.ts';
 import { refusedBySystem, stopped } from '../segment-reader.ts';
 import { timeOf } from './entry-writer.ts';
@@ -21,29 +28,23 @@ const maxRestoreMs = 3_600_000;
 
 const memory = { oldGenerationMb: 2_048, youngGenerationMb: 64 };
 
-const roots = ['workspace', 'home'] as const;
-
 /**
  * Restores a checkpoint by threads of its own: see `CheckpointDriver.restore`. Everything is written beside the directories first, and
  * renamed when it is complete.
  */
 export async function restoreCheckpoint(request: RestoreRequest): Promise<RestoreReport> {
   const suffix = `restore-${randomBytes(6).toString('hex')}`;
-  const { workspace, home } = request.directories;
-  const staging = { workspace: `${workspace}.${suffix}`, home: `${home}.${suffix}` };
+  const beside = (root: CheckpointRoot) => `${request.directories[root]}.${suffix}`;
+  const staging = { workspace: beside('workspace'), home: beside('home'), records: beside('records') };
   const spool = join(request.spoolDir, suffix);
   try {
     if (request.signal.aborted) throw stopped();
-    for (const root of roots) await requireFree(request.directories[root]);
-    for (const root of roots) await mkdir(staging[root], { recursive: true, mode: 0o700 });
+    for (const root of checkpointRoots) await requireFree(request.directories[root]);
+    for (const root of checkpointRoots) await mkdir(staging[root], { recursive: true, mode: 0o700 });
     await mkdir(spool, { recursive: true, mode: 0o700 });
     const { report, roots: entries } = await writeStaging(request, staging, spool);
-    await rename(staging.workspace, workspace);
-    await rename(staging.home, home).catch(async (error: unknown) => {
-      await rename(workspace, staging.workspace);
-      throw error;
-    });
-    for (const root of roots) await setAttributes(request.directories[root], entries[root], request.owner);
+    await renameAll(checkpointRoots.map((root) => [staging[root], request.directories[root]]));
+    for (const root of checkpointRoots) await setAttributes(request.directories[root], entries[root], request.owner);
     return report;
   } catch (error) {
     if (error instanceof CheckpointError) throw error;
@@ -51,6 +52,18 @@ export async function restoreCheckpoint(request: RestoreRequest): Promise<Restor
   } finally {
     // Files that are left are no reason to fail.
     for (const path of [...Object.values(staging), spool]) await removeTree(path).catch(() => undefined);
+  }
+}
+
+async function renameAll([first, ...others]: readonly (readonly [from: string, to: string])[]): Promise<void> {
+  if (first === undefined) return;
+  const [from, to] = first;
+  await rename(from, to);
+  try {
+    await renameAll(others);
+  } catch (error) {
+    await rename(to, from);
+    throw error;
   }
 }
 

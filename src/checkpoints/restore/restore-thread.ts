@@ -3,7 +3,13 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { serveTasks } from '../../threads/serve-tasks.ts';
 import { type CheckpointKeys, deriveKeys } from '../checkpoint-keys.ts';
-import { type CheckpointContent, CheckpointError, type LayerContent, type RestoreReport } from '../driver.ts';
+import {
+  type CheckpointContent,
+  CheckpointError,
+  type CheckpointRoot,
+  type LayerContent,
+  type RestoreReport,
+} from '../driver.ts';
 import type { Entry, Layer, Manifest } from '../manifest.ts';
 import { mergeLayers } from '../merge-layers.ts';
 import { damaged, headerBytes, openHeader, openRecord, type SegmentHeader } from '../segment-format.ts';
@@ -28,7 +34,7 @@ export interface RestoreTask extends EntryWriterOptions {
 
 /** The answer to a {@link RestoreTask}. */
 export type RestoreAnswer =
-  | { readonly report: RestoreReport; readonly roots: Readonly<Record<'workspace' | 'home', Entry | null>> }
+  | { readonly report: RestoreReport; readonly roots: Readonly<Record<CheckpointRoot, Entry | null>> }
   | { readonly isStopped: true }
   | { readonly code: CheckpointError['code']; readonly message: string; readonly systemCode: string | null };
 
@@ -57,7 +63,8 @@ function restore(task: RestoreTask, progress: SharedProgress): RestoreAnswer {
     const entries = step.value;
     const plan = planRestore(entries, new Map(task.segments.map((id, number) => [id, number])));
     writeEntries(task, plan, spool, progress);
-    const roots = { workspace: entries.get('workspace') ?? null, home: entries.get('home') ?? null };
+    const rootOf = (name: CheckpointRoot) => entries.get(name) ?? null;
+    const roots = { workspace: rootOf('workspace'), home: rootOf('home'), records: rootOf('records') };
     return { report: { files: plan.files, bytes: plan.bytes }, roots };
   } finally {
     spool.close();
@@ -66,7 +73,7 @@ function restore(task: RestoreTask, progress: SharedProgress): RestoreAnswer {
 
 function writeEntries(task: RestoreTask, plan: RestorePlan, spool: SpooledSegments, progress: SharedProgress): void {
   const writer = new EntryWriter(task);
-  // The two directories of the checkpoint exist already.
+  // The directories of the checkpoint exist already.
   const directories = plan.directories.filter(([path]) => path.includes('/'));
   if (task.thread === 0) {
     for (const [path] of directories) writer.createDirectory(path);

@@ -3,13 +3,13 @@ import { chdir, cwd } from 'node:process';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** A directory below one of the two roots. */
+/** A directory below one of the roots. */
 export interface Location {
   /** Null: a root. */
   readonly parent: Location | null;
   /** One character for each byte. */
   readonly name: string;
-  /** As in a manifest: `workspace/…` or `home/…`. */
+  /** As in a manifest: `workspace/…`. */
   readonly path: string;
   /** 0: a root. */
   readonly depth: number;

@@ -1,4 +1,5 @@
 import type { SaveLimits } from '../driver.ts';
+import { isRecord } from '../manifest.ts';
 import type { Scan } from './scan.ts';
 import { type FoundChanges, type LargeFile, leaveOut, mergeChanges, type Unit } from './scan-changes.ts';
 
@@ -29,7 +30,7 @@ function fitFiles(changes: FoundChanges, large: readonly LargeFile[], maxBytes: 
   }
   for (const read of [...changes.reads].reverse()) {
     if (total.bytes <= maxBytes) return;
-    if (!read.isDropped && read.slot.layer === 'files') drop({ ...read, read });
+    if (!read.isDropped && read.slot.layer === 'files' && !isRecord(read.path)) drop({ ...read, read });
   }
 }
 

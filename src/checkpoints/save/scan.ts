@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs';
 import type { SaveLimits } from '../driver.ts';
+import { isRecord } from '../manifest.ts';
 import { cacheContainer, isCache } from './caches.ts';
 import { type DirectoryVisitor, type Location, locationBelow } from './directory-visitor.ts';
 import { identityOf, isSame } from './identity.ts';
@@ -361,7 +362,8 @@ class Scanner implements Scan {
     const kept = old?.kind === 'directory' ? undefined : old;
     const read = isUnchanged ? null : { slot, name, path, size, old: kept, isDropped: false, isGone: false };
     if (read !== null) changes.reads.push(read);
-    if (layer === 'files' && size >= largeFileBytes) this.large.push({ slot, name, path, size, old: kept, read });
+    if (layer === 'files' && size >= largeFileBytes && !isRecord(path))
+      this.large.push({ slot, name, path, size, old: kept, read });
   }
 
   #cannotOpen(task: Task, error: unknown): void {

@@ -5,6 +5,7 @@ import {
   type CheckpointDirectories,
   CheckpointError,
   type CheckpointKey,
+  checkpointRoots,
   type LayerContent,
   type MissingPart,
   type SavedState,
@@ -103,7 +104,7 @@ export class SessionSaver {
     const { layers } = state;
     const keys = deriveKeys(key);
     const scannedAtMs = Date.now();
-    const found = await scan({ visitor, top: state.top, roots, withIgnored, limits, pause });
+    const found = await scan({ visitor, top: state.top, roots: checkpointRoots, withIgnored, limits, pause });
     const saveOf = (layer: Layer, other: Layer) =>
       new LayerSave({
         layer,
@@ -187,8 +188,6 @@ export class SessionSaver {
   }
 }
 
-const roots = ['workspace', 'home'];
-
 function applyChanges(state: SessionState, changes: FoundChanges, withIgnored: boolean): void {
   for (const apply of changes.apply) apply();
   if (withIgnored) state.orphans.clear();
@@ -228,7 +227,7 @@ function summarize(missing: readonly MissingPart[]): MissingPart[] {
 /** Returns a reader of chunks that are stored already. */
 function createReadAgain(visitor: DirectoryVisitor, pause: SessionSaveOptions['pause']): ReadAgain {
   const locations = new Map<string, Location>(
-    roots.map((name) => [name, { parent: null, name, path: name, depth: 0 }] as const),
+    checkpointRoots.map((name) => [name, { parent: null, name, path: name, depth: 0 }] as const),
   );
   const locationOf = (path: string): Location => {
     const known = locations.get(path);

@@ -97,6 +97,7 @@ describe('entries', () => {
       expect([...(await readSaved(fixture, saved?.content as CheckpointContent)).keys()]).toEqual([
         'workspace',
         'home',
+        'records',
       ]);
       expect(saved?.missing).toEqual([]);
     } finally {

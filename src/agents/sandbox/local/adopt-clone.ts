@@ -16,7 +16,7 @@ export interface AdoptRequest extends SandboxClone {
   readonly workspace: string;
   readonly confine: Confine | null;
   /** The files of the session, for the record of the mirrors that its clones borrow from. */
-  readonly files: Pick<WorkspaceFiles, 'readRecord' | 'writeRecord'>;
+  readonly files: Pick<WorkspaceFiles, 'readLocalRecord' | 'writeLocalRecord'>;
 }
 
 /**
@@ -53,7 +53,7 @@ export async function adoptClone(machine: LocalMachine, request: AdoptRequest, i
       await refillMirror(mirror, { ...request, ids: missing.ids });
       missing = await find();
     }
-    if (missing.isComplete) await files.writeRecord(recordName, JSON.stringify({ ...lent, [name]: objects }));
+    if (missing.isComplete) await files.writeLocalRecord(recordName, JSON.stringify({ ...lent, [name]: objects }));
     else request.onIncomplete?.('The forge no longer has all commits of the clone.');
   } catch (error) {
     if (!(error instanceof RepositoryError) || error.code === 'STOPPED') throw error;
@@ -67,7 +67,7 @@ const recordName = 'borrowed-objects';
 
 async function readBorrowed(files: AdoptRequest['files']): Promise<Record<string, string>> {
   try {
-    return JSON.parse((await files.readRecord(recordName)) || '{}') as Record<string, string>;
+    return JSON.parse((await files.readLocalRecord(recordName)) || '{}') as Record<string, string>;
   } catch {
     return {};
   }
@@ -80,7 +80,7 @@ export async function recordBorrowed(
   objects: string,
 ): Promise<void> {
   const lent = await readBorrowed(files);
-  await files.writeRecord(recordName, JSON.stringify({ ...lent, [directory ?? '.']: objects }));
+  await files.writeLocalRecord(recordName, JSON.stringify({ ...lent, [directory ?? '.']: objects }));
 }
 
 async function requireDirectories(workspace: string, names: readonly string[]): Promise<void> {

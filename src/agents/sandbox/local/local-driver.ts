@@ -26,6 +26,7 @@ import {
 import {
   discardDirectory,
   homeIn,
+  recordsIn,
   restoringIn,
   segmentSpoolIn,
   sessionIn,
@@ -59,7 +60,7 @@ export function createLocalDriver(machine: LocalMachine, parts: LocalDriverParts
       if (isNew) await machine.workspaces.discard(sessionId);
       const root = sessionIn(machine.dataDir, sessionId);
       const [workspace, home] = [workspaceIn(root), homeIn(root)];
-      for (const path of [workspace, home]) await mkdir(path, { recursive: true, mode: 0o700 });
+      for (const path of [workspace, home, recordsIn(root)]) await mkdir(path, { recursive: true, mode: 0o700 });
       const runtime = await mkdtemp(runtimePrefix(machine.workerId));
       return createLocalSandbox(machine, parts, request, { workspace, home, runtime });
     },
@@ -79,7 +80,7 @@ async function restoreWorkspace(
   const name = `${sessionId}-${randomBytes(6).toString('hex')}`;
   const root = join(restoringIn(dataDir), name);
   const spoolDir = join(segmentSpoolIn(dataDir), name);
-  const directories = { workspace: workspaceIn(root), home: homeIn(root) };
+  const directories = { workspace: workspaceIn(root), home: homeIn(root), records: recordsIn(root) };
   try {
     const report = await checkpoints.restore({ ...request, directories, spoolDir, owner: null });
     // Without waiting in between, so that nobody sees the session without a directory.
@@ -103,6 +104,7 @@ function createLocalSandbox(
   const hasNetwork = strictness(settings).network === 'host';
   const forwards: PortForward[] = [];
   const borrowed = new Set<string>();
+  const records = recordsIn(sessionIn(machine.dataDir, sessionId));
   const spoolDir = join(segmentSpoolIn(machine.dataDir), `${sessionId}-${randomBytes(6).toString('hex')}`);
   return {
     paths,
@@ -167,7 +169,7 @@ function createLocalSandbox(
     },
     openSaver: ({ key, from, segments, limits }) =>
       machine.checkpoints.open({
-        directories: { workspace: directories.workspace, home: directories.home },
+        directories: { workspace: directories.workspace, home: directories.home, records },
         spoolDir,
         key,
         from,

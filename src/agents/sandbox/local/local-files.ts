@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkspaceFiles } from '../workspaces.ts';
 import { emptyDirectory, inDirectory, listBelow, openInside, stateOf } from './safe-directory.ts';
-import { workspaceIn } from './session-directories.ts';
+import { recordsIn, workspaceIn } from './session-directories.ts';
 
 /** Returns the files of a session, by its directory on this machine. */
 export function createLocalFiles(sessionDir: string): WorkspaceFiles {
   const workspace = workspaceIn(sessionDir);
+  const records = recordsIn(sessionDir);
   return {
     list: (directory, limits) => listBelow(workspace, directory, limits),
     async stat(path) {
@@ -23,13 +24,19 @@ export function createLocalFiles(sessionDir: string): WorkspaceFiles {
     read: async (path) => (await openInside(workspace, path))?.createReadStream() ?? null,
     inDirectory: (names, work) => inDirectory(workspace, names, work),
     empty: (directory, beforeMs) => emptyDirectory(workspace, directory, beforeMs),
-    readRecord: (name) => readFile(join(sessionDir, name), 'utf8').catch(() => null),
+    // Earlier versions wrote every record beside the workspace.
+    readRecord: async (name) => (await readText(join(records, name))) ?? readText(join(sessionDir, name)),
     async writeRecord(name, text) {
-      const draft = join(sessionDir, `${name}.draft`);
-      await writeFile(draft, text, { mode: 0o600 });
-      await rename(draft, join(sessionDir, name));
+      await mkdir(records, { recursive: true, mode: 0o700 });
+      await writeFileAt(records, name, text, 0o600);
     },
+    readLocalRecord: (name) => readText(join(sessionDir, name)),
+    writeLocalRecord: (name, text) => writeFileAt(sessionDir, name, text, 0o600),
   };
+}
+
+function readText(path: string): Promise<string | null> {
+  return readFile(path, 'utf8').catch(() => null);
 }
 
 /**

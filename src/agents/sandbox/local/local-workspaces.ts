@@ -10,6 +10,7 @@ import {
   discardDirectory,
   homeIn,
   isSessionDirectory,
+  recordsIn,
   sessionIn,
   sessionsIn,
   workspaceIn,
@@ -35,7 +36,7 @@ export function createLocalWorkspaces(dataDir: string): Workspaces {
     sizeOf: (sessionId) => sizeOf(sessionIn(dataDir, sessionId)),
     async isUntouchedSince(sessionId, time) {
       const directory = sessionIn(dataDir, sessionId);
-      for (const path of [directory, workspaceIn(directory), homeIn(directory)]) {
+      for (const path of [directory, workspaceIn(directory), homeIn(directory), recordsIn(directory)]) {
         const found = await lstat(path).catch(() => null);
         if (found !== null && found.mtime > time) return false;
       }

@@ -129,9 +129,9 @@ export function stateOf(status: Stats): FileState {
   return { size: status.size, version: versionOf(status) };
 }
 
-// It is stored, so its form must not change.
-function versionOf({ ino, size, mtimeMs }: Stats): string {
-  return `${ino} ${size} ${mtimeMs}`;
+// A checkpoint keeps microseconds.
+function versionOf({ size, mtimeMs }: Stats): string {
+  return `${size} ${Math.floor(mtimeMs * 1_000)}`;
 }
 
 // Like inDirectory, but creates nothing: if the directory is missing or not readable, it does nothing.

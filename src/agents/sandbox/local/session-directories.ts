@@ -24,6 +24,11 @@ export function homeIn(sessionDir: string): string {
   return join(sessionDir, 'home');
 }
 
+/** Returns the directory of the service's records that are saved with the workspace, in the directory of a session. */
+export function recordsIn(sessionDir: string): string {
+  return join(sessionDir, 'records');
+}
+
 /** Returns true if a name in {@link sessionsIn} is the directory of a session. */
 export function isSessionDirectory(name: string): boolean {
   return /^[0-9a-f]{32}$/.test(name);

@@ -102,9 +102,17 @@ const recordName = 'outputs.json';
 async function readCollected(workspace: WorkspaceFiles): Promise<Collected> {
   const collected: Collected = Object.create(null);
   try {
-    return Object.assign(collected, JSON.parse((await workspace.readRecord(recordName)) ?? '{}'));
+    const recorded = JSON.parse((await workspace.readRecord(recordName)) ?? '{}') as Collected;
+    for (const [path, state] of Object.entries(recorded)) collected[path] = withoutInode(state);
+    return collected;
   } catch {
     // A crash of the host has left half of it. The idempotency keys still prevent a second attachment of a recent file.
     return collected;
   }
+}
+
+// Earlier versions recorded `inode size milliseconds`.
+function withoutInode(state: string): string {
+  const [, size, ms] = /^\d+ (\d+) ([\d.]+)$/.exec(state) ?? [];
+  return size === undefined ? state : `${size} ${Math.floor(Number(ms) * 1_000)}`;
 }

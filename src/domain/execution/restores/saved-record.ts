@@ -5,21 +5,21 @@ import type { ClaimedRun } from '../runs/claims.ts';
 /** The record beside a workspace that names the checkpoint with the same state. */
 const recordName = 'saved-state';
 
-type Records = Pick<WorkspaceFiles, 'readRecord' | 'writeRecord'>;
+type Records = Pick<WorkspaceFiles, 'readLocalRecord' | 'writeLocalRecord'>;
 
 /** Records that a workspace is as a checkpoint has it. No agent may run until {@link clearSavedRecord}. */
 export function writeSavedRecord(files: Records, checkpointId: string): Promise<void> {
-  return files.writeRecord(recordName, checkpointId);
+  return files.writeLocalRecord(recordName, checkpointId);
 }
 
 /** Reads the checkpoint that has the state of a workspace; null: none, or it is not known. */
 export async function readSavedRecord(files: Records): Promise<string | null> {
-  return (await files.readRecord(recordName)) || null;
+  return (await files.readLocalRecord(recordName)) || null;
 }
 
 /** Records that a workspace may change from now on. */
 export async function clearSavedRecord(files: Records): Promise<void> {
-  if ((await readSavedRecord(files)) !== null) await files.writeRecord(recordName, '');
+  if ((await readSavedRecord(files)) !== null) await files.writeLocalRecord(recordName, '');
 }
 
 /** Records that a workspace is as the newest checkpoint of a run has it. Does nothing for a run that was lost. */

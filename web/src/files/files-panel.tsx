@@ -125,12 +125,12 @@ function Content({ id, path, checkpointId, file, refresh, open }: ContentProps) 
 }
 
 function NoFiles({ isDeleted, refresh }: { readonly isDeleted: boolean; readonly refresh: () => void }) {
-  const text = isDeleted
-    ? 'The workspace of this session was deleted.'
-    : 'The files are saved while the agent works, a few seconds after its first change.';
+  const [title, text] = isDeleted
+    ? ['Workspace deleted', 'The files of this session and its checkpoints were deleted.']
+    : ['No files saved yet', 'The files are saved while the agent works, a few seconds after its first change.'];
   return (
     <section className="files-panel" aria-label="Files">
-      <Empty title="No files saved yet" text={text}>
+      <Empty title={title} text={text}>
         <Button onClick={refresh}>Refresh</Button>
       </Empty>
     </section>

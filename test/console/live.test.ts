@@ -94,6 +94,8 @@ describe.skipIf(missing !== null)('a session’s page while its agent works', { 
     await page.getByText('The beginning of the output is not shown.').waitFor();
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();
+    // Otherwise the next test would take this page for its own.
+    await expect.poll(() => test.app.watches.live.count()).toBe(0);
   });
 
   it('shows text as it is written, and keeps its place and its element when the entry follows', async () => {

@@ -84,7 +84,10 @@ export async function followSessions(moving: MovingSessions, inputs: readonly ob
       for (const until = Date.now() + patienceMs; !isDone(); await wait(pollMs)) {
         if (failure !== null) throw failure;
         const waiting = sessions.filter(({ isAtWork }) => !isAtWork).map(({ row }) => JSON.stringify(row));
-        if (Date.now() > until) throw new Error([failed, ...waiting, ...report.problems].join('\n'));
+        if (Date.now() < until) continue;
+        const failures = sessions.filter(({ row }) => row?.status === 'error');
+        const notices = await Promise.all(failures.map(({ id }) => moving.readNotices(id)));
+        throw new Error([failed, ...waiting, ...report.problems, ...notices.flat()].join('\n'));
       }
     },
     async close() {

@@ -60,6 +60,8 @@ export interface MovingSessions {
   sendMessage(sessionId: string, body: string): Promise<void>;
   /** All sessions, by their ids. */
   readSessions(): Promise<Map<string, SessionRow>>;
+  /** Reads the last notices of a session's log, the newest first. */
+  readNotices(sessionId: string): Promise<readonly string[]>;
   /** The file with the journal of the agent of a session. */
   journalOf(sessionId: string): string;
   close(): Promise<void>;
@@ -159,6 +161,13 @@ export async function openMovingSessions({ root, databaseUrl, env, launch }: Mov
                l.session_id is not null as "isLeased"
           from session s join run r on r.session_id = s.id left join lease l on l.session_id = s.id`);
       return new Map(rows.map((row) => [row.id, row]));
+    },
+    async readNotices(sessionId) {
+      const { rows } = await database.query<{ body: string }>(
+        `select body from log_entry where session_id = $1 and kind in ('NOTICE', 'ERROR') order by seq desc limit 5`,
+        [sessionId],
+      );
+      return rows.map(({ body }) => body);
     },
     journalOf: (sessionId) => join(journalsOf(root), `${sessionId}.ndjson`),
     async close() {

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createTarPacker, type TarPackController } from 'modern-tar';
 import { DomainError } from '../../../common/errors.ts';
 import type { WorkspaceEntry, WorkspaceTree } from './workspace-tree.ts';
@@ -17,23 +18,37 @@ const nameIn = (root: string, from: number, { path, type }: WorkspaceEntry) =>
 
 /** Lists a directory with all that is in it, each directory before its content. */
 function* walk(tree: WorkspaceTree, names: readonly string[]): Generator<WorkspaceEntry> {
-  for (const entry of tree.list(names) ?? []) {
+  // No recursion: each entry would pass through a generator for each directory above it.
+  const open = [{ names, entries: (tree.list(names) ?? [])[Symbol.iterator]() }];
+  for (let last = open.at(-1); last !== undefined; last = open.at(-1)) {
+    const { done, value: entry } = last.entries.next();
+    if (done) {
+      open.pop();
+      continue;
+    }
     yield entry;
-    if (entry.type === 'DIRECTORY') yield* walk(tree, [...names, entry.name]);
+    if (entry.type !== 'DIRECTORY') continue;
+    const inner = [...last.names, entry.name];
+    open.push({ names: inner, entries: (tree.list(inner) ?? [])[Symbol.iterator]() });
   }
 }
 
-/** Throws LIMIT_EXCEEDED for a directory that has too many files, or too large ones, for an archive. */
-export function requireArchivable(tree: WorkspaceTree, names: readonly string[]): void {
+/** Entries that are counted until other requests get their turn. */
+const entriesOfTurn = 5_000;
+
+/** Rejects with LIMIT_EXCEEDED for a directory that has too many files, or too large ones, for an archive. */
+export async function requireArchivable(tree: WorkspaceTree, names: readonly string[]): Promise<void> {
   let entries = 0;
   let bytes = 0;
   for (const { size } of walk(tree, names)) {
     entries++;
     bytes += size;
+    if (entries > maxEntries || bytes > maxBytes) {
+      const limits = `at most ${maxEntries.toLocaleString('en')} files and 20 GiB`;
+      throw new DomainError('LIMIT_EXCEEDED', `An archive has ${limits}: download a smaller directory.`);
+    }
+    if (entries % entriesOfTurn === 0) await nextTurn();
   }
-  if (entries <= maxEntries && bytes <= maxBytes) return;
-  const limits = `at most ${maxEntries.toLocaleString('en')} files and 20 GiB`;
-  throw new DomainError('LIMIT_EXCEEDED', `An archive has ${limits}: download a smaller directory.`);
 }
 
 /**

@@ -34,7 +34,7 @@ export async function findWorkspaceDownload(context: Context, file: LinkedFile):
   const entry = workspace?.tree.find(names);
   if (!workspace || entry?.type !== (isArchive ? 'DIRECTORY' : 'FILE')) throw notFound('file');
   const { tree, savedAt: modifiedAt } = workspace;
-  if (isArchive) requireArchivable(tree, names);
+  if (isArchive) await requireArchivable(tree, names);
   const name = downloadName(file);
   const root = name.replace(/\.tar$/, '');
   return {

@@ -16,59 +16,88 @@ interface Found extends WorkspaceEntry {
 /** Creates the tree of the workspace in a checkpoint. What is outside of it, such as the agent's home, is not part of the tree. */
 export function createWorkspaceTree({ entries, read }: CheckpointReader): WorkspaceTree {
   const children = new Map<string, string[]>();
+  /** The names of a directory that are not text, by how they are written. */
+  const escaped = new Map<string, Map<string, string>>();
   let entryCount = 0;
   for (const path of entries.keys()) {
     if (!path.startsWith(`${root}/`)) continue;
     entryCount++;
     const end = path.lastIndexOf('/');
     const directory = path.slice(0, end);
+    const name = path.slice(end + 1);
     const names = children.get(directory);
-    if (names) names.push(path.slice(end + 1));
-    else children.set(directory, [path.slice(end + 1)]);
+    if (names) names.push(name);
+    else children.set(directory, [name]);
+    if (isTextName(name)) continue;
+    const others = escaped.get(directory) ?? new Map<string, string>();
+    escaped.set(directory, others);
+    if (!others.has(decodeName(name))) others.set(decodeName(name), name);
   }
-  const found = (stored: string, names: readonly string[]): Found | null => {
+  const found = (stored: string, path: string): Found | null => {
     const entry = entries.get(stored);
     if (!entry) return null;
     const { type, mode, mtime, target } = entry;
     return {
-      ...{ stored, name: names.at(-1) ?? '', path: names.join('/'), type: types[type] },
+      ...{ stored, name: path.slice(path.lastIndexOf('/') + 1), path, type: types[type] },
       size: type === 'file' ? sizeOf(entry) : 0,
       ...{ mode, modifiedAt: new Date(Math.floor(fromMtime(mtime) * 1_000)) },
       target: type === 'link' ? decodeName(target) : null,
     };
   };
-  const listed = new Map<string, ReadonlyMap<string, Found>>();
-  // The entries of one directory by their names as texts, in order. The last directories are kept.
-  const list = (directory: string, names: readonly string[]): ReadonlyMap<string, Found> => {
+  const listed = new Map<string, readonly Found[]>();
+  // The entries of one directory in order. The last directories are kept.
+  const list = (directory: string, names: readonly string[]): readonly Found[] => {
     const kept = listed.get(directory);
     if (kept) return kept;
-    const own = new Map<string, Found>();
-    // Another name could be written as one with other bytes: a name that is text takes precedence.
-    const inOrder = (children.get(directory) ?? []).toSorted((a, b) => Number(isTextName(b)) - Number(isTextName(a)));
-    for (const bytes of inOrder) {
+    const own: Found[] = [];
+    const above = names.length === 0 ? '' : `${names.join('/')}/`;
+    for (const bytes of children.get(directory) ?? []) {
       const name = decodeName(bytes);
-      const entry = own.has(name) ? null : found(`${directory}/${bytes}`, [...names, name]);
-      if (entry) own.set(name, entry);
+      const entry = storedName(directory, name) === bytes ? found(`${directory}/${bytes}`, above + name) : null;
+      if (entry) own.push(entry);
     }
-    const sorted = new Map([...own].sort(([, a], [, b]) => order(a, b)));
+    own.sort(order);
     if (listed.size >= maxListed) listed.clear();
-    listed.set(directory, sorted);
-    return sorted;
+    listed.set(directory, own);
+    return own;
+  };
+  // Another name could be written as one with other bytes: a name that is text takes precedence.
+  const storedName = (directory: string, name: string): string | undefined => {
+    const bytes = Buffer.from(name).toString('latin1');
+    if (name.isWellFormed() && entries.has(`${directory}/${bytes}`)) return bytes;
+    return escaped.get(directory)?.get(name);
+  };
+  /** Paths of directories in the manifest, by their paths as texts. */
+  const directories = new Map<string, string>();
+  // Begins at the last directory above that is known: an archive has many directories beside each other. Null: no directory.
+  const findDirectory = (names: readonly string[]): string | null => {
+    let known = names.length;
+    let text = names.join('/');
+    for (; known > 0 && !directories.has(text); known--) text = text.slice(0, Math.max(0, text.lastIndexOf('/')));
+    let at = directories.get(text) ?? root;
+    for (const name of names.slice(known)) {
+      const bytes = storedName(at, name);
+      if (bytes === undefined || entries.get(`${at}/${bytes}`)?.type !== 'directory') return null;
+      at = `${at}/${bytes}`;
+      text = text === '' ? name : `${text}/${name}`;
+      if (directories.size >= maxDirectories) directories.clear();
+      directories.set(text, at);
+    }
+    return entries.get(at)?.type === 'directory' ? at : null;
   };
   const find = (names: readonly string[]): Found | null => {
-    let at = found(root, []);
-    for (const [n, name] of names.entries()) {
-      if (at?.type !== 'DIRECTORY') return null;
-      at = list(at.stored, names.slice(0, n)).get(name) ?? null;
-    }
-    return at;
+    const name = names.at(-1);
+    if (name === undefined) return found(root, '');
+    const directory = findDirectory(names.slice(0, -1));
+    const bytes = directory === null ? undefined : storedName(directory, name);
+    return bytes === undefined ? null : found(`${directory}/${bytes}`, names.join('/'));
   };
   return {
     entryCount,
     find,
     list(names) {
-      const directory = find(names);
-      return directory?.type === 'DIRECTORY' ? [...list(directory.stored, names).values()] : null;
+      const directory = findDirectory(names);
+      return directory === null ? null : list(directory, names);
     },
     read(names, options = {}) {
       const file = find(names);
@@ -79,6 +108,7 @@ export function createWorkspaceTree({ entries, read }: CheckpointReader): Worksp
 }
 
 const maxListed = 100;
+const maxDirectories = 1_000;
 
 /** Directories first, then by name. */
 function order(a: WorkspaceEntry, b: WorkspaceEntry): number {

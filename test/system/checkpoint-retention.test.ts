@@ -1,7 +1,7 @@
 import { access, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CheckpointKind } from '../../src/domain/checkpoints/checkpoint.ts';
 import { openCheckpointKey } from '../../src/domain/checkpoints/checkpoint-key.ts';
 import {
@@ -16,6 +16,8 @@ import {
   recordCheckpoint,
 } from '../../src/domain/execution/checkpoints/record-checkpoint.ts';
 import { newId } from '../../src/domain/ids.ts';
+import { lockCheckpoints } from '../../src/domain/sessions/checkpoints/copy-checkpoint.ts';
+import type { Transaction } from '../../src/store/store.ts';
 import { newSegmentId, readSegments, savedState } from '../support/checkpoints.ts';
 import { stopClock } from '../support/clock.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
@@ -207,3 +209,55 @@ it.runIf(testDatabase === 'postgres')(
     }
   },
 );
+
+/** Runs work in a transaction, and begins `other` in the middle: the transaction ends when `other` waits for a lock of it. */
+async function holdUntilBlocked<T>(work: (tx: Transaction) => Promise<unknown>, other: () => Promise<T>): Promise<T> {
+  const { store } = test.app.services;
+  const blocked = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  let signal: () => void = () => undefined;
+  const done = new Promise<void>((resolve) => {
+    signal = resolve;
+  });
+  const running = done.then(other);
+  const isBlocked = done.then(() => expect.poll(() => store.query(blocked)).toHaveLength(1));
+  await store.transact(async (tx) => {
+    await work(tx);
+    signal();
+    await isBlocked;
+  });
+  return running;
+}
+
+describe.runIf(testDatabase === 'postgres')('a deletion that waits for a lock', () => {
+  it('keeps the checkpoint of a snapshot that was made meanwhile', async () => {
+    const { services } = test.app;
+    const run = await startRun();
+    const id = await record(run, 'WORK', 1, [newSegmentId()]);
+    const createdAt = services.now();
+    const snapshot = {
+      ...{ id: newId(), organizationId: test.organizationId, name: 'at the same time', checkpointId: id },
+      ...{ sessionId: run.sessionId, createdAt, updatedAt: createdAt },
+    };
+    const makeSnapshot = async (tx: Transaction) => {
+      await lockCheckpoints(tx, run.sessionId);
+      await tx.prisma.snapshot.create({ data: snapshot });
+    };
+    expect(await holdUntilBlocked(makeSnapshot, () => deleteCheckpoints(services, [run.sessionId]))).toBe(0);
+    expect(await idsOf(run)).toEqual([id]);
+  });
+
+  it('keeps the checkpoints of a session that a message resumed meanwhile', async () => {
+    const clock = stopClock(test);
+    const { services } = test.app;
+    const run = await startRun();
+    const id = await record(run, 'TURN_END', 1, [newSegmentId()]);
+    await services.store.execute(`update session set status = 'exit' where id = $1 returning id`, [run.sessionId]);
+    clock.advance(2_000);
+    const resume = async (tx: Transaction) => {
+      await tx.query('select 1 from run where session_id = $1 for update', [run.sessionId]);
+      await tx.query(`update session set status = 'resuming' where id = $1`, [run.sessionId]);
+    };
+    await holdUntilBlocked(resume, () => sweepCheckpoints(services, { workspaceInactiveMs: 1_000 }, never));
+    expect(await idsOf(run)).toEqual([id]);
+  });
+});

@@ -1,3 +1,4 @@
+import type { Transaction } from '../../store/store.ts';
 import type { Services } from '../context.ts';
 import { isOfSnapshot } from './kept-checkpoints.ts';
 
@@ -12,17 +13,18 @@ const batchSize = 500;
 /** Age after which a segment that no checkpoint has is taken for the remains of a crash: no upload lasts so long. */
 const abandonedMs = 60 * 60_000;
 
-// A transaction that copies a checkpoint of a session locks its run too: the statement that looks for unused segments sees the
-// copy, or the transaction finds no checkpoint any more. A locked session is left for the next time.
+// A transaction that copies a checkpoint, or makes a snapshot of it, locks the run of its session too. A statement sees what was
+// committed before it began, so the deletion is one of its own, after the lock: it sees the snapshot, and the statement that looks for
+// unused segments sees the copy. A locked session is left for the next time.
+const lockFree = `
+  select session_id as id from run where session_id = any($1::text[]) order by session_id for update skip locked`;
+
 const prune = `
-  with locked as (
-    select session_id, checkpoint_id, turn_count from run where session_id = any($1::text[])
-     order by session_id for update skip locked),
-  ranked as (
+  with ranked as (
     select c.id, c.kind, c.turn, l.checkpoint_id, l.turn_count, ${isOfSnapshot} as is_of_snapshot,
            row_number() over (partition by c.session_id order by c.created_at desc, c.id desc) as age,
            row_number() over (partition by c.session_id, c.kind, c.turn order by c.created_at desc, c.id desc) as age_in_turn
-      from locked l join checkpoint c on c.session_id = l.session_id),
+      from run l join checkpoint c on c.session_id = l.session_id where l.session_id = any($1::text[])),
   over as (
     select id from ranked
      where age > $2::int and id is distinct from checkpoint_id and not is_of_snapshot
@@ -32,7 +34,10 @@ const prune = `
 
 /** Deletes the checkpoints of sessions that need not be kept. Returns their number. */
 export async function pruneCheckpoints({ store }: StoreServices, sessionIds: readonly string[]): Promise<number> {
-  return (await store.execute(prune, [sessionIds, newestKept, turnsKept, batchSize])).length;
+  return store.transact(async (tx) => {
+    const ids = (await tx.query<{ id: string }>(lockFree, [sessionIds])).map(({ id }) => id);
+    return ids.length === 0 ? 0 : (await tx.query(prune, [ids, newestKept, turnsKept, batchSize])).length;
+  });
 }
 
 // A statement of its own, after the deletion has committed: it sees every copy that was made before. Pending segments are not
@@ -52,17 +57,27 @@ export async function markUnusedSegments({ store }: StoreServices, sessionIds: r
   return (await store.execute(markUnused, [sessionIds, batchSize])).length;
 }
 
-const deleteAll = `
-  with locked as (
-    select session_id from run where session_id = any($1::text[]) order by session_id for update),
-  cleared as (
-    update run r set checkpoint_id = null, is_restore_requested = false from locked l
-     where r.session_id = l.session_id and r.checkpoint_id is not null returning r.session_id)
-  delete from checkpoint c using locked l where c.session_id = l.session_id and not ${isOfSnapshot} returning c.id`;
+const lockAll = 'select 1 from run where session_id = any($1::text[]) order by session_id for update';
 
-/** Deletes all checkpoints of sessions, except those of snapshots. Their next agents begin without one. Returns the number of checkpoints. */
-export async function deleteCheckpoints({ store }: StoreServices, sessionIds: readonly string[]): Promise<number> {
-  return (await store.execute(deleteAll, [sessionIds])).length;
+const deleteAll = `
+  with cleared as (
+    update run r set checkpoint_id = null, is_restore_requested = false
+     where r.session_id = any($1::text[]) and r.checkpoint_id is not null returning r.session_id)
+  delete from checkpoint c where c.session_id = any($1::text[]) and not ${isOfSnapshot} returning c.id`;
+
+/**
+ * Deletes all checkpoints of sessions, except those of snapshots. Their next agents begin without one. `stillOver` returns the sessions of
+ * which this is still true after all were locked: meanwhile a message may have resumed one. Returns the number of checkpoints.
+ */
+export async function deleteCheckpoints(
+  { store }: StoreServices,
+  sessionIds: readonly string[],
+  stillOver: (tx: Transaction) => Promise<readonly string[]> = async () => sessionIds,
+): Promise<number> {
+  return store.transact(async (tx) => {
+    await tx.query(lockAll, [sessionIds]);
+    return (await tx.query(deleteAll, [await stillOver(tx)])).length;
+  });
 }
 
 const dropAbandoned = `

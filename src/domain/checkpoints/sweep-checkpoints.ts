@@ -1,3 +1,4 @@
+import type { Transaction } from '../../store/store.ts';
 import type { Services } from '../context.ts';
 import { deleteCheckpoints, deleteUnusedSegments, markUnusedSegments, pruneCheckpoints } from './delete-checkpoints.ts';
 
@@ -45,9 +46,11 @@ export async function sweepCheckpoints(
     const ids = (await store.query<{ id: string }>(page, [after, pageSize])).map(({ id }) => id);
     const last = ids.at(-1);
     if (last === undefined) break;
-    const values = [ids, before(checkpoints.retentionMs), before(workspaceInactiveMs)];
-    const overIds = (await store.query<{ id: string }>(over, values)).map(({ id }) => id);
-    if (overIds.length > 0) await deleteCheckpoints(services, overIds);
+    const values = [before(checkpoints.retentionMs), before(workspaceInactiveMs)];
+    const overIds = (await store.query<{ id: string }>(over, [ids, ...values])).map(({ id }) => id);
+    const stillOver = async (tx: Transaction) =>
+      (await tx.query<{ id: string }>(over, [overIds, ...values])).map(({ id }) => id);
+    if (overIds.length > 0) await deleteCheckpoints(services, overIds, stillOver);
     while ((await pruneCheckpoints(services, ids)) > 0 && !isStopped());
     while ((await markUnusedSegments(services, ids)) > 0 && !isStopped());
     after = last;

@@ -16,9 +16,14 @@ export class ByteWriter {
     this.#buffer[this.#length++] = rest;
   }
 
-  /** Writes an integer that may be negative: small ones take one byte. */
+  /** Writes an integer from -2^53 + 1 to 2^53 - 1: the lowest bit is its sign, so that small ones take one byte. */
   int(value: number): void {
-    this.uint(value < 0 ? -value * 2 - 1 : value * 2);
+    const magnitude = value < 0 ? -value - 1 : value;
+    const first = (magnitude % 0x40) * 2 + (value < 0 ? 1 : 0);
+    const rest = Math.floor(magnitude / 0x40);
+    this.#reserve(8);
+    this.#buffer[this.#length++] = rest > 0 ? first | 0x80 : first;
+    if (rest > 0) this.uint(rest);
   }
 
   /** Writes a text of one byte for each character, with its length. */
@@ -70,8 +75,12 @@ export class ByteReader {
   }
 
   int(): number {
-    const value = this.uint();
-    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+    const first = this.#buffer[this.#position++];
+    if (first === undefined) throw damagedManifest('ends too early');
+    const rest = first < 0x80 ? 0 : this.uint();
+    const magnitude = rest * 0x40 + ((first & 0x7f) >> 1);
+    if (magnitude > Number.MAX_SAFE_INTEGER) throw damagedManifest('has a wrong number');
+    return first % 2 === 0 ? magnitude : -magnitude - 1;
   }
 
   bytes(): string {

@@ -40,7 +40,7 @@ export interface Entry {
   readonly type: EntryType;
   /** The permission bits, with setuid, setgid and sticky. */
   readonly mode: number;
-  /** Microseconds since 1970: `toMtime` and `fromMtime` convert it. */
+  /** Microseconds since 1970, from 1827 to 2112: `toMtime` and `fromMtime` convert it. */
   readonly mtime: number;
   /** The content of a file, in order. */
   readonly chunks: readonly Chunk[];
@@ -95,9 +95,12 @@ export function isRecord(path: string): boolean {
   return path.startsWith('records/');
 }
 
-/** Converts the `mtimeMs` of a file's status to the time of an entry. */
+/** The latest time of an entry, in the year 2112, and the earliest one if negative: the difference of two times is an exact integer. */
+const maxMtime = 2 ** 52 - 1;
+
+/** Converts the `mtimeMs` of a file's status to the time of an entry. Agents set times of any year: the nearest one that an entry can have is used. */
 export function toMtime(mtimeMs: number): number {
-  return Math.floor(mtimeMs * 1_000);
+  return Math.max(-maxMtime, Math.min(maxMtime, Math.floor(mtimeMs * 1_000)));
 }
 
 /**

@@ -185,7 +185,9 @@ describe('a change of a manifest', () => {
 
   it('is the same after encoding', () => {
     const { change } = writeFiles({ 'workspace/x': Buffer.from('1'), 'workspace/y': Buffer.from('2') });
-    const entries = new Map([...change.entries, ['workspace', directory], ['workspace/l', link]] as const);
+    const times = [toMtime(8.64e15), toMtime(-8.64e15), 0, -1, 63, 64, -64, -65];
+    const timed = times.map((mtime, index) => [`workspace/${index}`, { ...directory, mtime }] as const);
+    const entries = new Map([...change.entries, ['workspace', directory], ['workspace/l', link], ...timed] as const);
     const encoded = encodeManifest({
       layer: 'ignored',
       base: null,
@@ -196,6 +198,7 @@ describe('a change of a manifest', () => {
     expect(decoded.change.removed).toEqual(['home/\0']);
     expect([...decoded.change.entries.keys()]).toEqual([...entries.keys()]);
     expect(decoded.change.entries.get('workspace/l')).toEqual(link);
+    for (const [path, entry] of timed) expect(decoded.change.entries.get(path)).toEqual(entry);
     expect(sizeOf(decoded.change.entries.get('workspace/y') as Entry)).toBe(1);
     for (let end = 0; end < encoded.length; end++) {
       expect(() => decodeManifest(encoded.subarray(0, end))).toThrow(expect.objectContaining({ code: 'DAMAGED' }));

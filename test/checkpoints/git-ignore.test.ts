@@ -38,7 +38,7 @@ function ignoredByRules(files: readonly string[], contents: Record<string, strin
       const content: string | undefined = contents[[...names.slice(0, depth), '.gitignore'].join('/')];
       if (content !== undefined) {
         const patterns = parseIgnoreFile(Buffer.from(content).toString('latin1'));
-        rules = { parent: rules, files: [{ identity, patterns }], from: depth };
+        rules = { parent: rules, files: [{ identity, patterns, bytes: 0 }], from: depth, bytes: 0 };
       }
       if (rules !== null && isIgnored(rules, names.slice(0, depth + 1), depth < names.length - 1)) return true;
     }

@@ -24,8 +24,8 @@ type Token = string | ((character: string) => boolean) | null;
 /** Limits of one file: what exceeds them is not read. A file that no pattern ignores is in the layer `files`, so nothing is lost. */
 const limits = { patterns: 2_000, patternLength: 1_024 };
 
-/** The largest `.gitignore` file that is read. */
-export const maxIgnoreFileBytes = 2 ** 18;
+/** The bytes of all pattern files that apply in a directory: each name in it is compared with all of them. */
+export const maxIgnoreBytes = 2 ** 17;
 
 /** Parses a `.gitignore` file. Skips lines that are no pattern. */
 export function parseIgnoreFile(content: string): IgnorePattern[] {

@@ -1,11 +1,14 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { type DirectoryVisitor, type Location, locationBelow } from './directory-visitor.ts';
 import { type Identity, identityOf, isSame } from './identity.ts';
-import { type IgnorePattern, matches, maxIgnoreFileBytes, parseIgnoreFile } from './ignore-patterns.ts';
+import { type IgnorePattern, matches, maxIgnoreBytes, parseIgnoreFile } from './ignore-patterns.ts';
 
 /** A file with patterns. */
 export interface IgnoreFile {
   readonly identity: Identity;
   readonly patterns: readonly IgnorePattern[];
+  /** The bytes that were read. */
+  readonly bytes: number;
 }
 
 /** The patterns that apply in a directory of a repository: those of its own files, then those of the directories above it. */
@@ -15,10 +18,64 @@ export interface IgnoreRules {
   readonly files: readonly IgnoreFile[];
   /** The position in a path of the first name below the directory. */
   readonly from: number;
+  /** The bytes of the files, with those of the directories above. */
+  readonly bytes: number;
 }
 
-/** Reads a file with patterns in the current directory; the known object if it has not changed; null: there is none. */
-export function readIgnoreFile(name: string, known: readonly IgnoreFile[]): IgnoreFile | null {
+/** A directory whose rules are read. */
+interface RuledDirectory {
+  readonly location: Location;
+  /** Its last saved state. */
+  readonly old: { readonly rules: IgnoreRules | null } | null;
+  /** The rules of the directory above it. */
+  readonly rules: IgnoreRules | null;
+}
+
+/**
+ * Reads the patterns that apply in the current directory, which has these names. The known object if they have not changed; null: there
+ * are none. A repository begins with the patterns of its own: those of a directory above it do not apply.
+ */
+export function rulesIn(
+  visitor: DirectoryVisitor,
+  { location, old, rules }: RuledDirectory,
+  names: { has(name: string): boolean },
+): IgnoreRules | null {
+  if (!location.path.startsWith('workspace')) return null;
+  const isRepository = names.has('.git');
+  const parent = isRepository ? null : rules;
+  if (!isRepository && parent === null) return null;
+  const known = old?.rules?.files ?? [];
+  const files: IgnoreFile[] = [];
+  let bytes = parent?.bytes ?? 0;
+  const add = (name: string) => {
+    const file = readIgnoreFile(name, known, maxIgnoreBytes - bytes);
+    if (file === null) return;
+    files.push(file);
+    bytes += file.bytes;
+  };
+  if (names.has('.gitignore')) add('.gitignore');
+  if (isRepository) inGitDirectory(visitor, location, () => add('exclude'));
+  if (old?.rules?.parent === parent && isSameList(files, known)) return old.rules;
+  if (files.length === 0 && parent !== null) return parent;
+  return { parent, files, from: location.depth, bytes };
+}
+
+function inGitDirectory(visitor: DirectoryVisitor, location: Location, work: () => void): void {
+  try {
+    visitor.enter(locationBelow(locationBelow(location, '.git'), 'info'));
+    work();
+  } catch {
+    // There is none.
+  } finally {
+    visitor.enter(location);
+  }
+}
+
+/**
+ * Reads at most `maxBytes` of a file with patterns in the current directory; the known object if it has not changed; null: there is none.
+ */
+function readIgnoreFile(name: string, known: readonly IgnoreFile[], maxBytes: number): IgnoreFile | null {
+  if (maxBytes <= 0) return null;
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   let fd: number;
   try {
@@ -32,10 +89,10 @@ export function readIgnoreFile(name: string, known: readonly IgnoreFile[]): Igno
     if (!stats.isFile()) return null;
     const same = known.find(({ identity }) => isSame(identity, stats));
     if (same !== undefined) return same;
-    const buffer = Buffer.allocUnsafe(Math.min(stats.size, maxIgnoreFileBytes));
+    const buffer = Buffer.allocUnsafe(Math.min(stats.size, maxBytes));
     const length = readSync(fd, buffer, 0, buffer.length, 0);
     const patterns = parseIgnoreFile(buffer.toString('latin1', 0, length));
-    return { identity: identityOf(stats, nowMs), patterns };
+    return { identity: identityOf(stats, nowMs), patterns, bytes: length };
   } catch {
     return null;
   } finally {
@@ -56,7 +113,6 @@ export function isIgnored(rules: IgnoreRules, names: readonly string[], isDirect
   return false;
 }
 
-/** Returns true if two lists have the same files. */
-export function isSameList(files: readonly IgnoreFile[], others: readonly IgnoreFile[]): boolean {
+function isSameList(files: readonly IgnoreFile[], others: readonly IgnoreFile[]): boolean {
   return files.length === others.length && files.every((file, index) => file === others[index]);
 }

@@ -1,9 +1,10 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { type Chunk, type Entry, type Layer, toMtime } from '../manifest.ts';
 import { maxChunkBytes } from '../segment-writer.ts';
 import { type DirectoryVisitor, fileName } from './directory-visitor.ts';
 import { identityOf } from './identity.ts';
 import { type FoundChanges, leaveOut, type PendingRead, remove, type Slot, textOf } from './scan-changes.ts';
+import { statusOf } from './scan-entries.ts';
 
 /** The attempts to read a file that changes meanwhile. */
 const attempts = 3;
@@ -97,8 +98,10 @@ class ContentReader {
       }
       const { contents, isStable } = await this.#readMembers(slot, members);
       if (!isStable && !isLast) return false;
-      const gone = names.filter((one) => !members.some((member) => member.name === one));
-      for (const one of gone) this.#forget(slot, one);
+      const others = names.filter((one) => !members.some((member) => member.name === one));
+      if (others.length > 0) this.#options.visitor.enter(slot.location);
+      // A directory or a link with the name of a log belongs to no database: the scan has saved it.
+      for (const one of others) if (statusOf(one)?.isFile() !== false) this.#forget(slot, one);
       for (const content of contents) this.#record(slot, content, !isStable);
       return true;
     } finally {
@@ -133,8 +136,8 @@ class ContentReader {
     this.#options.visitor.enter(slot.location);
     return groupNames(databaseOf(members[0]?.name ?? '')).every((name) => {
       const member = members.find((one) => one.name === name);
-      const stats = lstatSync(fileName(name), { throwIfNoEntry: false });
-      return member === undefined ? stats === undefined : stats?.ino === fstatSync(member.fd).ino;
+      const stats = statusOf(name);
+      return member === undefined ? stats?.isFile() !== true : stats?.ino === fstatSync(member.fd).ino;
     });
   }
 

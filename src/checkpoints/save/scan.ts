@@ -4,7 +4,7 @@ import { isRecord } from '../manifest.ts';
 import { cacheContainer, isCache } from './caches.ts';
 import { type DirectoryVisitor, type Location, locationBelow } from './directory-visitor.ts';
 import { identityOf, isSame } from './identity.ts';
-import { type IgnoreFile, type IgnoreRules, isIgnored, isSameList, readIgnoreFile } from './ignore-rules.ts';
+import { type IgnoreRules, isIgnored, rulesIn } from './ignore-rules.ts';
 import { isGitDirectory, isGitRemnant, lateNamesOf, latePasses } from './repository-changes.ts';
 import { createDirectoryNode, type DirectoryNode, type TreeNode } from './saved-tree.ts';
 import {
@@ -27,6 +27,9 @@ const deepest = { depth: 500, pathBytes: 4_096 };
 
 /** The bytes of a path that count as one entry: manifests and their readers have whole paths in memory. */
 const pathBytesOfEntry = 512;
+
+/** The shared memory of a SQLite database consists of parts of this size. */
+const sharedMemoryBytes = 32_768;
 
 /** Ignored files of this size are left out one by one if there is not enough space, as directories are. */
 const largeFileBytes = 2 ** 20;
@@ -129,7 +132,7 @@ class Scanner implements Scan {
   async #runTasks(): Promise<void> {
     for (let task = this.#tasks.pop(); task !== undefined; task = this.#tasks.pop()) {
       if (task.slot.unit?.isCut) continue;
-      this.#readDirectory(task);
+      await this.#readDirectory(task);
       const wait = this.#options.pause();
       if (wait !== null) await wait;
     }
@@ -146,7 +149,7 @@ class Scanner implements Scan {
     this.#visit({ ...slot, layer: 'ignored', changes: unit.changes, unit }, name, old, null, undefined);
   }
 
-  #readDirectory(task: Task): void {
+  async #readDirectory(task: Task): Promise<void> {
     const { slot, location, old } = task;
     const { changes, layer } = slot;
     let stats: Stats;
@@ -163,7 +166,8 @@ class Scanner implements Scan {
       return;
     }
     const node = old ?? createDirectoryNode();
-    const rules = layer === 'files' ? this.#rulesIn(task, names === null ? node.children : new Set(names)) : null;
+    const rules =
+      layer === 'files' ? rulesIn(this.#options.visitor, task, names === null ? node.children : new Set(names)) : null;
     const entry = directoryEntry(stats, old?.entry ?? null);
     if (entry !== old?.entry) changes.entries[layer].set(location.path, entry);
     if (old === null) changes.apply.push(() => slot.node[slot.of].set(location.name, node));
@@ -180,16 +184,24 @@ class Scanner implements Scan {
     const isRepository = isGitDirectory(known);
     const inner: Slot = { ...slot, location, node, of: 'children', isGit: slot.isGit || isRepository };
     const isLate = this.#defer(inner, isRepository);
-    const visitAll = (found: Iterable<string>) => {
-      for (const name of found) if (!isLate(name)) this.#visitName(inner, name, rules);
+    const visitAll = async (found: Iterable<string>) => {
+      for (const name of found) {
+        if (isLate(name)) continue;
+        this.#visitName(inner, name, rules);
+        // There may be very many names, and each may be compared with many patterns.
+        const wait = this.#options.pause();
+        if (wait === null) continue;
+        await wait;
+        this.#options.visitor.enter(location);
+      }
     };
     if (names === null) {
-      visitAll(node.children.keys());
-      visitAll(node.ignored.keys());
+      await visitAll(node.children.keys());
+      await visitAll(node.ignored.keys());
       return;
     }
     this.#removeOthers(inner, new Set(names), isLate);
-    visitAll(names);
+    await visitAll(names);
   }
 
   /** Leaves names of a repository in the layer `files` to later passes, even names that do not exist yet. Returns a test for them. */
@@ -208,38 +220,6 @@ class Scanner implements Scan {
     }
     for (const [name, child] of node.ignored) {
       if (!names.has(name)) forgetIgnored(changes, node, name, `${location.path}/${name}`, child);
-    }
-  }
-
-  // A repository begins with the patterns of its own: those of a directory above it do not apply.
-  #rulesIn({ location, old, rules }: Task, names: { has(name: string): boolean }): IgnoreRules | null {
-    if (!location.path.startsWith('workspace')) return null;
-    const isRepository = names.has('.git');
-    const parent = isRepository ? null : rules;
-    if (!isRepository && parent === null) return null;
-    const known = old?.rules?.files ?? [];
-    const files: IgnoreFile[] = [];
-    const add = (file: IgnoreFile | null) => {
-      if (file !== null) files.push(file);
-    };
-    if (names.has('.gitignore')) add(readIgnoreFile('.gitignore', known));
-    if (isRepository) {
-      add(this.#inGitDirectory(location, () => readIgnoreFile('exclude', known)));
-    }
-    if (old?.rules?.parent === parent && isSameList(files, known)) return old.rules;
-    if (files.length === 0 && parent !== null) return parent;
-    return { parent, files, from: location.depth };
-  }
-
-  #inGitDirectory<T>(location: Location, work: () => T): T | null {
-    const { visitor } = this.#options;
-    try {
-      visitor.enter(locationBelow(locationBelow(location, '.git'), 'info'));
-      return work();
-    } catch {
-      return null;
-    } finally {
-      visitor.enter(location);
     }
   }
 
@@ -350,7 +330,8 @@ class Scanner implements Scan {
     const { size } = stats;
     if (old?.kind === 'directory') remove(slot, name, path, old);
     // SQLite creates the shared memory of a database again from the log, and no process of git runs in a restored workspace.
-    const isSharedMemory = name.endsWith('-shm') && statusOf(name.replace(/shm$/, 'wal')) !== undefined;
+    const isSharedMemory =
+      name.endsWith('-shm') && size % sharedMemoryBytes === 0 && statusOf(name.replace(/shm$/, 'wal')) !== undefined;
     if (isSharedMemory || (slot.isGit && isGitRemnant(path, name))) {
       leaveOut(slot, name, path, old, { reason: null, bytes: null, files: 1 });
       return;

@@ -6,6 +6,7 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -154,7 +155,7 @@ describe('databases of SQLite', () => {
   beforeEach(() => {
     write('home/agent.db', database('a'));
     write('home/agent.db-wal', log('1', 3));
-    write('home/agent.db-shm', 'shared memory');
+    write('home/agent.db-shm', Buffer.alloc(32_768));
   });
 
   it('saves a database whose log grows, without its shared memory', async () => {
@@ -196,6 +197,32 @@ describe('databases of SQLite', () => {
     expect(found.get('home/agent.db')?.content).toBe(database('c').toString('latin1'));
     expect(found.has('home/agent.db-wal')).toBe(false);
   });
+
+  it('saves a directory, a link and a file that only have the names of its logs', async () => {
+    rmSync(at('home/agent.db-wal'));
+    mkdirSync(at('home/agent.db-wal'));
+    write('home/agent.db-wal/file', 'kept');
+    symlinkSync('nowhere', at('home/agent.db-journal'));
+    write('home/agent.db-shm', 'no shared memory');
+    const saver = openSaver();
+    await save(saver);
+    // The directory above does not change.
+    writeFileSync(at('home/agent.db'), database('b'), { flag: 'r+' });
+    const saved = await save(saver);
+    expect(saved.missing).toEqual([]);
+    expect(await read(saved.content)).toEqual(readDirectories(fixture));
+  });
+});
+
+it('saves files and directories with times of any year', async () => {
+  write('workspace/past', 'file');
+  write('workspace/future', 'file');
+  utimesSync(at('workspace/past'), new Date('1902-01-01'), new Date('1902-01-01'));
+  utimesSync(at('workspace/future'), new Date('2400-01-01'), new Date('2400-01-01'));
+  utimesSync(at('home'), new Date('2400-01-01'), new Date('2400-01-01'));
+  const found = await read((await save(openSaver())).content);
+  expect(found.get('workspace/past')?.mtimeMs).toBe(Date.parse('1902-01-01'));
+  expect(new Date(found.get('workspace/future')?.mtimeMs ?? 0).getUTCFullYear()).toBe(2112);
 });
 
 describe('limits', () => {
@@ -310,6 +337,30 @@ describe('hostile patterns', () => {
     const saved = await save(openSaver());
     expect(saved.content.files.files).toBe(2);
     expect(saved.content.ignored?.files).toBe(1);
+  });
+
+  it('lets other work run between the names of a directory', async () => {
+    mkdirSync(at('workspace/.git'));
+    write('workspace/.gitignore', `${'*a?'.repeat(40)}b*\n`.repeat(100));
+    for (let name = 0; name < 50; name++) write(`workspace/${'a'.repeat(200)}${name}`, '');
+    let turns = 0;
+    await save(openSaver(), (turn) => {
+      turns = turn;
+    });
+    // One for each name, and one for each content.
+    expect(turns).toBeGreaterThanOrEqual(100);
+  });
+
+  it('reads a limited number of patterns in all directories above a name', async () => {
+    mkdirSync(at('workspace/.git'));
+    mkdirSync(at('workspace/a/b'), { recursive: true });
+    write('workspace/.gitignore', `*.log\n${'x'.repeat(1_000)}\n`.repeat(100));
+    write('workspace/a/.gitignore', `*.tmp\n${'y'.repeat(1_000)}\n`.repeat(100));
+    write('workspace/a/b/.gitignore', '*.bak\n');
+    for (const name of ['file.log', 'file.tmp', 'file.bak']) write(`workspace/a/b/${name}`, name);
+    const saved = await save(openSaver());
+    expect(saved.content.ignored?.files).toBe(2);
+    expect((await read(saved.content)).has('workspace/a/b/file.bak')).toBe(true);
   });
 
   it('follows no link for patterns', async () => {

@@ -83,7 +83,7 @@ async function serveLinked(services: Services, request: RequestView, query: URLS
   if (more.length > 0) throw notFound('attachment');
   const { attachment, storageKey } = await openAttachmentLink(services, link);
   const { sizeBytes } = attachment;
-  const range = readRange(request.header('range'), sizeBytes);
+  const range = readRange(request, sizeBytes);
   const headers = safeHeaders(attachment);
   if (range === 'unsatisfiable') {
     const detail = `The range is not one of the file's ${sizeBytes} bytes.`;

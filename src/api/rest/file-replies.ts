@@ -10,9 +10,10 @@ export interface FileRange {
   readonly end: number;
 }
 
-/** Reads the single range of a request. Several ranges, or another unit, count as no range (RFC 9110, 14.2). */
-export function readRange(header: string | null, size: number): FileRange | 'unsatisfiable' | null {
-  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '');
+/** Reads the single range of a GET. Several ranges, another unit or another method count as no range (RFC 9110, 14.2). */
+export function readRange(request: RequestView, size: number): FileRange | 'unsatisfiable' | null {
+  if (request.method !== 'GET') return null;
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(request.header('range')?.trim() ?? '');
   if (!match || (match[1] === '' && match[2] === '')) return null;
   const [first, last] = [match[1] as string, match[2] as string];
   if (first !== '' && last !== '' && Number(last) < Number(first)) return null;

@@ -89,7 +89,7 @@ async function serve(
   if (size === null) return sendBody(services, caller, request, new Reply(200, headers), download, null);
   // A part of another content than the client has is of no use (RFC 9110, 13.1.5).
   const isSame = [null, etag].includes(request.header('if-range'));
-  const range = isSame ? readRange(request.header('range'), size) : null;
+  const range = isSame ? readRange(request, size) : null;
   if (range === 'unsatisfiable') {
     const detail = `The range is not one of the file's ${size} bytes.`;
     return jsonReply(416, { detail }, { ...harmlessHeaders, 'content-range': `bytes */${size}` });

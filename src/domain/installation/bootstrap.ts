@@ -60,16 +60,18 @@ export async function prepareInstallation(
     // Two processes may start on one empty database: one of them does this, the other waits and finds it done.
     await tx.query('select pg_advisory_xact_lock(7309453, 1)');
     const known = await tx.prisma.installation.findUnique({ where: { id: 'installation' } });
-    await writeBuiltInRoles(tx);
     if (known) {
       await checkKey(services, tx, known.keyFingerprint, options);
+      const recordedIdentity = known.databaseIdentity;
+      // Before this transaction writes: its own rows would look like those of another cluster.
+      const isCopy = await adoptCopiedDatabase(tx, services.log, { identity, recordedIdentity });
+      await writeBuiltInRoles(tx);
       if (options.bootstrapToken !== null)
         await ensureAdministratorToken(services, tx, known.enterpriseId, options.bootstrapToken);
-      const recordedIdentity = known.databaseIdentity;
-      const isCopy = await adoptCopiedDatabase(tx, services.log, { identity, recordedIdentity });
       const maintenanceSince = await updateMaintenance(services, tx, { ...options, isCopy });
       return { enterpriseId: known.enterpriseId, firstStart: null, maintenanceSince, isCopy };
     }
+    await writeBuiltInRoles(tx);
     return firstStart(services, tx, options.bootstrapToken, identity);
   });
 }

@@ -20,6 +20,7 @@ import { createRequestRouter } from './assembly/route-request.ts';
 import { outagePage } from './assembly/service-pages.ts';
 import type { Config } from './config/config.ts';
 import type { Log, Services } from './domain/context.ts';
+import type { MonotonicClock } from './domain/execution/checkpoints/monotonic-clock.ts';
 import type { Worker } from './domain/execution/runs/worker.ts';
 import type { KeyUses } from './domain/identity/keys/key-usage.ts';
 import type { Installation } from './domain/installation/bootstrap.ts';
@@ -48,6 +49,8 @@ export interface AppParts {
   readonly openDrivers?: typeof openDrivers;
   /** Returns the package to install for an agent, and its lock. */
   readonly packageOf?: PackageOf;
+  /** The clock by which workspaces are saved. */
+  readonly checkpointClock?: MonotonicClock;
 }
 
 /** A complete Switchyard: every part is built once, in the order of the diagram in docs/architecture.md. */
@@ -93,7 +96,7 @@ function databaseOf({ dataDir, databaseUrl, databaseLimits }: Config) {
 }
 
 /** The parts that are loaded, or opened, before the app is built. */
-interface AssembledParts extends Pick<AppParts, 'openDrivers' | 'packageOf'> {
+interface AssembledParts extends Pick<AppParts, 'openDrivers' | 'packageOf' | 'checkpointClock'> {
   readonly store: Store;
   readonly log: Log;
   readonly agents: ProfileRegistry;

@@ -9,6 +9,7 @@ import { enterprisePermissions, organizationPermissions } from '../auth/permissi
 import { systemViewer } from '../auth/viewer.ts';
 import type { Config } from '../config/config.ts';
 import type { Context, Services } from '../domain/context.ts';
+import type { MonotonicClock } from '../domain/execution/checkpoints/monotonic-clock.ts';
 import { capacityOf } from '../domain/execution/runs/capacity.ts';
 import { createWorker, type Worker } from '../domain/execution/runs/worker.ts';
 import { adoptWorkspaces } from '../domain/execution/workspaces/adopt.ts';
@@ -30,6 +31,7 @@ export interface OpenedWorker {
 interface WorkerParts {
   readonly openDrivers?: typeof openDrivers;
   readonly packageOf?: PackageOf;
+  readonly checkpointClock?: MonotonicClock;
 }
 
 /** Builds the worker of a process. Logs a warning for each agent program or model that is missing. */
@@ -37,7 +39,7 @@ export async function openWorker(
   config: Config,
   services: Services,
   installation: Installation,
-  { openDrivers: open = openDrivers, packageOf }: WorkerParts,
+  { openDrivers: open = openDrivers, packageOf, checkpointClock }: WorkerParts,
 ): Promise<OpenedWorker> {
   const missing = await missingPrograms(services.agentProfiles.values(), config.agentBaseEnv.PATH ?? '');
   const unchosen = unchosenModels(services.agentProfiles.values());
@@ -62,7 +64,7 @@ export async function openWorker(
   });
   const { leaseMs, affinityMs, storedAffinityMs } = config;
   const times = { leaseMs, affinityMs, storedAffinityMs, pollMs: queuePollMs, workspaceTimes: config };
-  const options = { workerId, agents, host: hostname(), ...times };
+  const options = { workerId, agents, host: hostname(), checkpointClock, ...times };
   const worker = createWorker(context, { ...options, ...capacityOf(config) });
   const stop = async () => {
     await worker.stop();

@@ -41,7 +41,7 @@ const log = process.env.TEST_LOG ? { ...quiet, warn: say, error: say } : quiet;
  */
 export async function startApp(
   overrides: Partial<Config> = {},
-  parts: Pick<AppParts, 'requestTimes' | 'openDrivers' | 'packageOf' | 'log'> = {},
+  parts: Pick<AppParts, 'requestTimes' | 'openDrivers' | 'packageOf' | 'log' | 'checkpointClock'> = {},
 ): Promise<TestApp> {
   const test = await openTestStore();
   const config = testConfig(test.dataDir, test.databaseUrl, overrides);

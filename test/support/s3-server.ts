@@ -10,49 +10,69 @@ export interface S3Server {
   readonly requests: string[];
   /** Holds the next uploaded object that is no part of a checkpoint: `reached` resolves once it has arrived, and `release` stores it. */
   holdNext(): { readonly reached: Promise<void>; release(): void };
-  /** Answers every request with this status until it is null. */
-  fail(status: number | null): void;
+  /** Holds the next request of this method for a segment of a checkpoint in the same way: for any, or for one of these. */
+  holdNextSegment(method: 'PUT' | 'GET', ids?: readonly string[]): { readonly reached: Promise<void>; release(): void };
+  /** Answers every request with this status and code until the status is null. */
+  fail(status: number | null, code?: string): void;
   close(): void;
 }
+
+/** Holds one request. */
+interface Gate {
+  matches(method: string | undefined, path: string): boolean;
+  pass(): Promise<void>;
+}
+
+/** The credentials that {@link startS3Server} accepts. */
+export const s3Credentials = { accessKeyId: 'test-access-key', secretAccessKey: 'test-secret-key' };
 
 /** Starts a server that accepts every signed request. */
 export async function startS3Server(): Promise<S3Server> {
   const objects = new Map<string, Buffer>();
   const requests: string[] = [];
-  let gate: (() => Promise<void>) | null = null;
-  let failure: number | null = null;
+  const gates: Gate[] = [];
+  let failure: { readonly status: number; readonly code: string } | null = null;
   const server = createServer(async (request, response) => {
     const path = new URL(request.url ?? '/', 'http://s3').pathname;
     requests.push(`${request.method} ${path}`);
-    const pass = request.method === 'PUT' && !path.includes('/checkpoints/') ? gate : null;
-    if (pass) gate = null;
-    await pass?.();
+    const gate = gates.find((each) => each.matches(request.method, path));
+    if (gate) {
+      gates.splice(gates.indexOf(gate), 1);
+      await gate.pass();
+    }
     if (failure !== null) {
       request.resume();
-      return fail(response, failure, 'ServiceUnavailable');
+      return fail(response, failure.status, failure.code);
     }
     void answer(objects, path, request, response);
   });
+  const hold = (matches: Gate['matches']) => {
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const reached = new Promise<void>((resolve) => {
+      const pass = () => {
+        resolve();
+        return released;
+      };
+      gates.push({ matches, pass });
+    });
+    return { reached, release: () => release() };
+  };
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     objects,
     requests,
-    holdNext() {
-      let release: () => void = () => undefined;
-      const released = new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      const reached = new Promise<void>((resolve) => {
-        gate = () => {
-          resolve();
-          return released;
-        };
-      });
-      return { reached, release: () => release() };
-    },
-    fail(status) {
-      failure = status;
+    holdNext: () => hold((method, path) => method === 'PUT' && !path.includes('/checkpoints/')),
+    holdNextSegment: (wanted, ids) =>
+      hold((method, path) => {
+        const [, id = ''] = /\/checkpoints\/[^/]+\/(.+)$/.exec(path) ?? [];
+        return method === wanted && id !== '' && (ids === undefined || ids.includes(id));
+      }),
+    fail(status, code = 'ServiceUnavailable') {
+      failure = status === null ? null : { status, code };
     },
     close: () => server.close(),
   };

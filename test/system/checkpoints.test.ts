@@ -1,22 +1,27 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type CheckpointRecord, readNewestCheckpoint } from '../../src/domain/checkpoints/checkpoint.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { readSegments, readWorkspaceFiles } from '../support/checkpoints.ts';
+import { createMovableClock } from '../support/movable-clock.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { sendMessage } from '../support/reports.ts';
-import { type S3Server, startS3Server } from '../support/s3-server.ts';
+import { type S3Server, s3Credentials, startS3Server } from '../support/s3-server.ts';
 import { waitUntilEnded } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
 
+const clock = createMovableClock();
+const lines: { readonly message: string; readonly fields: Record<string, unknown> }[] = [];
+const write = (fields: object, message: string) => void lines.push({ message, fields: { ...fields } });
+const log = { debug: () => undefined, info: write, warn: write, error: write };
 let s3: S3Server;
 let test: TestApp;
 beforeAll(async () => {
   s3 = await startS3Server();
-  const credentials = { accessKeyId: 'test-access-key', secretAccessKey: 'test-secret-key' };
-  const bucket = { bucket: 'files', region: 'eu-central-1', endpoint: s3.endpoint, credentials };
+  const bucket = { bucket: 'files', region: 'eu-central-1', endpoint: s3.endpoint, credentials: s3Credentials };
   const agentsConfig = await writeProfiles({ sandbox: 'none', warm_ttl_ms: 60_000 });
   const config = { roles: ['api', 'worker'], agentsConfig, s3: bucket, maxConcurrentSessions: 4 } as const;
-  test = await startApp({ ...config, roles: [...config.roles] });
+  test = await startApp({ ...config, roles: [...config.roles] }, { log, checkpointClock: clock });
 });
 afterAll(async () => {
   await test.close();
@@ -56,17 +61,101 @@ it('saves the workspace after tool calls, at the end of a turn, and when the ses
   expect(new Set(states)).toEqual(new Set(['STORED']));
 });
 
-it('continues while the storage fails, and stores everything afterwards', async () => {
-  s3.fail(503);
+const linesWith = (message: string, sessionId?: string) =>
+  lines.filter((line) => line.message === message && line.fields.sessionId === sessionId);
+const failed = 'A checkpoint could not be stored. The service keeps trying.';
+const isStoredAgain = 'The checkpoints of a session are stored again.';
+
+/** Begins a failure of the storage. `isMet` resolves when a save of the session has met it. */
+const failWith = (status: number, code?: string) => {
+  s3.fail(status, code);
+  const isMet = (id: string) => expect.poll(() => linesWith(failed, id).length).toBe(1);
+  return { isMet, release: () => s3.fail(null) };
+};
+const failures = {
+  slow: () => {
+    const { reached, release } = s3.holdNextSegment('PUT');
+    return { isMet: () => reached, release };
+  },
+  full: () => failWith(403, 'QuotaExceeded'),
+  unavailable: () => failWith(503),
+} as const;
+
+it.each(Object.keys(failures) as (keyof typeof failures)[])(
+  'continues while the storage is %s, and stores everything afterwards',
+  async (name) => {
+    lines.length = 0;
+    const failure = failures[name]();
+    const id = await createSession(test, { prompt: 'write a.txt one' });
+    await waitUntilEnded(test, id);
+    expect(await noticesOf(id)).toEqual([]);
+    await failure.isMet(id);
+    clock.advance(60_000);
+    const unsafe = expect.stringMatching(
+      /^The workspace is not safe at the moment: its changes since .* could not be stored yet/,
+    );
+    await expect.poll(() => noticesOf(id)).toEqual([unsafe]);
+    await sendMessage(test, id, 'write b.txt two');
+    await waitUntilEnded(test, id);
+    clock.advance(5 * 60_000);
+    await expect
+      .poll(() => linesWith('Checkpoints of this worker.').map(({ fields }) => fields.unsafeSessions))
+      .toContain(1);
+    expect(await kindsOf(id)).toEqual([]);
+    failure.release();
+    await expect
+      .poll(async () => {
+        clock.advance(30_000);
+        return kindsOf(id);
+      })
+      .toContain('TURN_END 2');
+    expect(await newestFiles(id)).toEqual({ 'a.txt': 'one\n', 'b.txt': 'two\n' });
+    const safe = 'The workspace is safe again: all its changes are stored.';
+    await expect.poll(() => noticesOf(id)).toEqual([unsafe, safe]);
+    const count = name === 'slow' ? 0 : 1;
+    expect([failed, isStoredAgain].map((line) => linesWith(line, id).length)).toEqual([count, count]);
+  },
+);
+
+/** Returns the ids of the processes that save workspaces for this one. */
+const saveProcesses = (): number[] => {
+  const of = (pid: string, file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  return readdirSync('/proc').flatMap((pid) => {
+    try {
+      const isOurs = /^\d+$/.test(pid) && of(pid, 'stat').split(') ').at(-1)?.split(' ')[1] === `${process.pid}`;
+      return isOurs && of(pid, 'cmdline').includes('save-process') ? [Number(pid)] : [];
+    } catch {
+      // It has ended meanwhile.
+      return [];
+    }
+  });
+};
+
+it('loses nothing when the process that saves workspaces is killed, at rest and at work', async () => {
   const id = await createSession(test, { prompt: 'write a.txt one' });
   await waitUntilEnded(test, id);
+  await expect.poll(async () => (await readNewestCheckpoint(test.app.services, id))?.content.ignored).toBeTruthy();
+  const before = await readNewestCheckpoint(test.app.services, id);
+  const [first] = saveProcesses();
+  process.kill(first as number, 'SIGKILL');
+  await expect.poll(saveProcesses).not.toContain(first);
+  lines.length = 0;
+  // A new process begins with the last content that was recorded.
+  const read = s3.holdNextSegment('GET', before?.segmentIds);
   await sendMessage(test, id, 'write b.txt two');
-  await waitUntilEnded(test, id);
-  expect(await kindsOf(id)).toEqual([]);
-  s3.fail(null);
-  await expect.poll(() => kindsOf(id), { timeout: 60_000 }).toContain('TURN_END 2');
+  await read.reached;
+  const [second] = saveProcesses();
+  process.kill(second as number, 'SIGKILL');
+  await expect.poll(() => linesWith(failed, id).length).toBe(1);
+  read.release();
+  clock.advance(2_000);
+  await expect.poll(() => kindsOf(id)).toContain('TURN_END 2');
+  expect(saveProcesses()).not.toContain(second);
   expect(await newestFiles(id)).toEqual({ 'a.txt': 'one\n', 'b.txt': 'two\n' });
-  expect(await noticesOf(id)).toEqual([]);
+  const after = await readNewestCheckpoint(test.app.services, id);
+  expect(after?.segmentIds).toEqual(expect.arrayContaining([...(before?.content.files.segments ?? [])]));
+  expect([failed, isStoredAgain].map((line) => linesWith(line, id).length)).toEqual([1, 1]);
+  expect(String(linesWith(failed, id)[0]?.fields.err)).toContain('The process that saves directories ended (SIGKILL).');
 });
 
 it('stores the last state when the worker stops, and nothing of a session that is not its own any more', async () => {

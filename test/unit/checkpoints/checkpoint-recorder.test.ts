@@ -142,6 +142,22 @@ it('says once that a workspace is not safe, and once that it is safe again', asy
   expect(metrics.read()).toMatchObject({ saved: 1, failed: 6, unsafeSessions: 0 });
 });
 
+it('does not say that a workspace is safe when a slow save has stored only the older changes', async () => {
+  const { recorder, advance, last, notified, metrics } = open();
+  recorder.turnStarted(1);
+  recorder.toolCall('a', true);
+  await advance(1_000);
+  recorder.toolCall('b', true);
+  await advance(60_000);
+  await last().end();
+  expect([notified.length, metrics.read().unsafeSessions]).toEqual([1, 1]);
+  await advance(60_000);
+  await last().end();
+  await advance(0);
+  expect(notified.slice(1)).toEqual(['The workspace is safe again: all its changes are stored.']);
+  expect(metrics.read().unsafeSessions).toBe(0);
+});
+
 it('reports missing parts when they change, to users and to the agent', async () => {
   const part = (path: string, reason: MissingPart['reason'] = 'TOO_LARGE') => ({ path, reason, bytes: 1, files: 3 });
   const { recorder, advance, last, notified } = open([part('workspace/known')]);

@@ -2,17 +2,10 @@ import { CheckpointError } from '../../../checkpoints/driver.ts';
 import type { Services } from '../../context.ts';
 import { FencedError } from '../../sessions/log.ts';
 import type { CheckpointMetrics } from './checkpoint-metrics.ts';
+import type { MonotonicClock } from './monotonic-clock.ts';
 import type { SafetyNotices } from './safety-notices.ts';
 import { type PlannedSave, SaveSchedule } from './save-schedule.ts';
 import type { SessionSaver } from './session-saver.ts';
-
-/** A monotonic clock. Tests move it. */
-export interface MonotonicClock {
-  /** In milliseconds. */
-  now(): number;
-  /** Calls `act` once after this time, unless the returned function is called before. */
-  after(ms: number, act: () => void): () => void;
-}
 
 /** Saves the workspace and home of a run while its agent works. */
 export interface CheckpointRecorder {
@@ -240,7 +233,9 @@ class Recorder implements CheckpointRecorder {
       if (saved !== null) metrics.saved(clock.now() - startedAt, saved.storedBytes);
       if (this.#isFailing) this.#services.log.info({ sessionId }, 'The checkpoints of a session are stored again.');
       this.#isFailing = false;
-      this.#notify(() => notices.stored(saved?.missing));
+      // A slow save stores what was there when it began. What has changed since may be old too.
+      const isSafe = this.unsavedMs < unsafeMs;
+      this.#notify(() => notices.stored(isSafe, saved?.missing));
       return 'stored';
     } catch (error) {
       return this.#failed(plan, error);

@@ -5,12 +5,8 @@ import { appendEntries, type FencedError } from '../../sessions/log.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import type { Mask } from '../runs/masking.ts';
 import type { CheckpointMetrics } from './checkpoint-metrics.ts';
-import {
-  type CheckpointRecorder,
-  createCheckpointRecorder,
-  type MonotonicClock,
-  noCheckpoints,
-} from './checkpoint-recorder.ts';
+import { type CheckpointRecorder, createCheckpointRecorder, noCheckpoints } from './checkpoint-recorder.ts';
+import type { MonotonicClock } from './monotonic-clock.ts';
 import { createSafetyNotices } from './safety-notices.ts';
 import { createSessionSaver } from './session-saver.ts';
 
@@ -20,22 +16,15 @@ export interface OpenRecorderOptions {
   readonly sandbox: Sandbox;
   readonly mask: Mask;
   readonly metrics: CheckpointMetrics;
+  readonly clock: MonotonicClock;
   onLost(error: FencedError): void;
 }
-
-const processClock: MonotonicClock = {
-  now: () => performance.now(),
-  after(ms, act) {
-    const timer = setTimeout(act, ms).unref();
-    return () => clearTimeout(timer);
-  },
-};
 
 /** Opens the recorder of a run. It saves nothing if checkpoints are switched off, or the sandbox cannot save its workspace. */
 export async function openCheckpointRecorder(
   context: Context,
   run: ClaimedRun,
-  { organizationId, sandbox, mask, metrics, onLost }: OpenRecorderOptions,
+  { organizationId, sandbox, mask, metrics, clock, onLost }: OpenRecorderOptions,
 ): Promise<CheckpointRecorder> {
   if (!context.checkpoints.isOn || sandbox.openSaver === undefined) return noCheckpoints;
   const { sessionId, generation } = run;
@@ -49,5 +38,5 @@ export async function openCheckpointRecorder(
     return sandbox.openSaver(options);
   };
   const saver = createSessionSaver(context, run, { organizationId, openSaver, mask });
-  return createCheckpointRecorder(context, { sessionId, saver, notices, metrics, clock: processClock, onLost });
+  return createCheckpointRecorder(context, { sessionId, saver, notices, metrics, clock, onLost });
 }

@@ -3,10 +3,13 @@ import { missingText } from '../../checkpoints/missing-text.ts';
 
 /** Tells users in the log, and the agent in its next prompt, what would be lost with the worker. */
 export interface SafetyNotices {
-  /** Changes have not been stored since this time. Says so once, until {@link SafetyNotices.stored}. */
+  /** Changes have not been stored since this time. Says so once, until they are. */
   unsafe(since: Date): Promise<void>;
-  /** A state is stored, with these missing parts; undefined: they are as before. */
-  stored(missing?: readonly MissingPart[]): Promise<void>;
+  /**
+   * A state is stored, with these missing parts; undefined: they are as before. `isSafe`: no older change is left, which is said
+   * once after {@link SafetyNotices.unsafe}.
+   */
+  stored(isSafe: boolean, missing?: readonly MissingPart[]): Promise<void>;
   /** Takes the text for the agent about parts that are not saved; null: nothing new. */
   takeText(): string | null;
 }
@@ -36,8 +39,8 @@ export function createSafetyNotices(
         `The workspace is not safe at the moment: its changes since ${since.toISOString()} could not be stored yet, and would be lost with the worker. The agent goes on, and the service keeps trying.`,
       );
     },
-    async stored(missing) {
-      if (isUnsafe) {
+    async stored(isSafe, missing) {
+      if (isUnsafe && isSafe) {
         isUnsafe = false;
         await writeNotice('The workspace is safe again: all its changes are stored.');
       }

@@ -8,6 +8,7 @@ import type { FencedError } from '../../sessions/log.ts';
 import { type ChangesRecorder, createChangesRecorder } from '../changes/changes-recorder.ts';
 import type { CheckpointMetrics } from '../checkpoints/checkpoint-metrics.ts';
 import type { CheckpointRecorder } from '../checkpoints/checkpoint-recorder.ts';
+import type { MonotonicClock } from '../checkpoints/monotonic-clock.ts';
 import { openCheckpointRecorder } from '../checkpoints/open-recorder.ts';
 import { createDraftSender, type DraftSender } from '../drafts/draft-sender.ts';
 import { createHeadCheck, type HeadCheck } from '../drafts/head-check.ts';
@@ -63,6 +64,7 @@ export interface RunOptions {
   readonly watched: WatchedSessions;
   readonly reservations: Reservations;
   readonly checkpointMetrics: CheckpointMetrics;
+  readonly checkpointClock: MonotonicClock;
   /** The agent has become idle: its slot may be given to another. */
   onIdle(): void;
 }
@@ -271,6 +273,7 @@ class SessionRun {
       checkpoints: await openCheckpointRecorder(context, run, {
         ...{ organizationId, sandbox, mask, onLost },
         metrics: this.#options.checkpointMetrics,
+        clock: this.#options.checkpointClock,
       }),
       changes: createChangesRecorder(context, run, {
         organizationId,

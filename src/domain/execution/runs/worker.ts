@@ -1,6 +1,7 @@
 import type { Agents } from '../../../agents/agent.ts';
 import type { Context } from '../../context.ts';
 import { createCheckpointMetrics } from '../checkpoints/checkpoint-metrics.ts';
+import { type MonotonicClock, processClock } from '../checkpoints/monotonic-clock.ts';
 import { createWatchedSessions } from '../drafts/watched-sessions.ts';
 import { continueAfterBudgets } from '../provider-keys/continue-sessions.ts';
 import { createReservations } from '../provider-keys/reservations.ts';
@@ -34,6 +35,8 @@ export interface WorkerOptions {
   readonly pollMs: number;
   /** Times after which sessions lose their workspaces. */
   readonly workspaceTimes: WorkspaceTimes;
+  /** By default, that of the process. */
+  readonly checkpointClock?: MonotonicClock | undefined;
 }
 
 /** Claims waiting sessions and runs their agents, until it is stopped. */
@@ -72,10 +75,11 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
   let claiming: Promise<void> | null = null;
   let timers: NodeJS.Timeout[] = [];
   let unsubscribe: () => void = () => undefined;
+  let cancelCheckpointLog: () => void = () => undefined;
   let lastRenewedAt = performance.now();
   let isRenewing = false;
 
-  const { agents, workerId, workspaceTimes } = options;
+  const { agents, workerId, workspaceTimes, checkpointClock = processClock } = options;
   const { workspaces } = agents;
   const sweeper = createSweeper(context, {
     workspaces,
@@ -87,6 +91,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
   const watched = createWatchedSessions(context.broadcaster);
   const reservations = createReservations(context, workerId);
   const checkpointMetrics = createCheckpointMetrics();
+  const shared = { ...options, watched, reservations, checkpointMetrics, checkpointClock };
 
   const adopt = (run: ActiveRun) => {
     runs.set(run.sessionId, run);
@@ -123,8 +128,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       const { claimed, isShort, hasMore } = await claimRuns(context, claimant, room);
       isFull = isShort || claimed.length === slots;
       if (hasMore && claimed.length > 0) isAgain = true;
-      for (const run of claimed)
-        adopt(runSession(context, run, { ...options, watched, reservations, checkpointMetrics, onIdle }));
+      for (const run of claimed) adopt(runSession(context, run, { ...shared, onIdle }));
       if (isShort && leaving.size === 0) evict();
     } while (isAgain && !isStopping && !isDrained);
   };
@@ -216,6 +220,12 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
     const write = figures.unsafeSessions > 0 ? log.warn : log.info;
     write.call(log, { ...figures }, 'Checkpoints of this worker.');
   };
+  const logCheckpointsLater = () => {
+    cancelCheckpointLog = checkpointClock.after(checkpointLogMs, () => {
+      logCheckpointsLater();
+      logCheckpoints();
+    });
+  };
 
   const sweep = async (isClaiming: boolean) => {
     try {
@@ -251,8 +261,8 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
         setInterval(() => void report(), reportMs).unref(),
         setInterval(() => void sweep(true), sweepMs).unref(),
         setInterval(() => void continueSuspended(), sweepMs).unref(),
-        setInterval(logCheckpoints, checkpointLogMs).unref(),
       ];
+      logCheckpointsLater();
       poll();
       void continueSuspended();
     },
@@ -260,6 +270,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       isStopping = true;
       unsubscribe();
       for (const timer of timers) clearInterval(timer);
+      cancelCheckpointLog();
       await handOver();
       await reservations.stop();
       watched.stop();

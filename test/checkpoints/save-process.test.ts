@@ -71,6 +71,26 @@ it('rejects a save whose process dies, and continues with the last committed sta
   expect(await readSaved(fixture, saved.content)).toEqual(readDirectories(fixture));
 });
 
+it('rejects a save that takes all memory, and goes on with those of other sessions', async () => {
+  const other = createSaveFixture();
+  // The process starts with so little, but cannot keep so many names.
+  const small = createSaveProcess({ maxHeapMb: 16 });
+  try {
+    const saver = small.open({ ...fixture, from: null });
+    write('a', 'first');
+    await saveAndCommit(saver);
+    const name = 'x'.repeat(240);
+    for (let n = 0; n < 12_000; n++) writeFileSync(join(other.directories.workspace, `${n}-${name}`), '');
+    await expect(small.open({ ...other, from: null }).save(options)).rejects.toMatchObject({ code: 'FAILED' });
+    write('b', 'second');
+    const saved = await saveAndCommit(saver);
+    expect(await readSaved(fixture, saved.content)).toEqual(readDirectories(fixture));
+  } finally {
+    await small.close();
+    await other.remove();
+  }
+});
+
 it('commits a save whose process died after it', async () => {
   const saver = saveProcess.open({ ...fixture, from: null });
   write('a', 'first');

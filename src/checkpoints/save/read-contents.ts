@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
-import { type Chunk, type Entry, type Layer, toMtime } from '../manifest.ts';
+import { type Chunk, type Entry, type Layer, sizeOf, toMtime } from '../manifest.ts';
 import { maxChunkBytes } from '../segment-writer.ts';
 import { type DirectoryVisitor, fileName } from './directory-visitor.ts';
 import { identityOf } from './identity.ts';
@@ -37,6 +37,12 @@ interface Content {
 // One for the process: nothing waits between reading a part and storing it.
 const buffer = Buffer.allocUnsafeSlow(maxChunkBytes);
 
+/**
+ * The bytes by which all files together may be larger than the scan has found: their growth is in no limit, and a file may become one of
+ * many TB without a byte on the disk. What exceeds it is not read, as if the file had changed meanwhile.
+ */
+const maxGrowthBytes = 2 ** 26;
+
 /** The suffixes of the files with the pending changes of a SQLite database. */
 const logSuffixes = ['-wal', '-journal'];
 const sqliteMagic = 'SQLite format 3\0';
@@ -59,9 +65,13 @@ class ContentReader {
   readonly #options: ReadContentsOptions;
   /** The paths that were read with others. */
   readonly #done = new Set<string>();
+  /** The sizes that the scan has found. */
+  readonly #sizes: ReadonlyMap<string, number>;
+  #growthLeft = maxGrowthBytes;
 
   constructor(options: ReadContentsOptions) {
     this.#options = options;
+    this.#sizes = new Map(options.changes.reads.map(({ path, size }) => [path, size]));
   }
 
   async read(read: PendingRead): Promise<void> {
@@ -121,11 +131,15 @@ class ContentReader {
     const before = members.map(({ fd }) => fstatSync(fd));
     const walHeaders = members.map((member) => walHeaderOf(member));
     const readAtMs = Date.now();
+    let isComplete = true;
     for (const [index, member] of members.entries()) {
       const stats = before[index] as Stats;
-      contents.push({ name: member.name, stats, readAtMs, chunks: await this.#readFile(slot.layer, member, stats) });
+      const size = Math.min(stats.size, this.#sizeOf(slot, member.name) + this.#growthLeft);
+      contents.push({ name: member.name, stats, readAtMs, chunks: await this.#readFile(slot.layer, member, size) });
+      isComplete &&= size === stats.size;
     }
     const isStable =
+      isComplete &&
       members.every((member, index) => isUnchanged(member, before[index] as Stats, walHeaders[index] ?? null)) &&
       (members.length === 1 || this.#hasSameMembers(slot, members));
     return { contents, isStable };
@@ -141,7 +155,13 @@ class ContentReader {
     });
   }
 
-  async #readFile(layer: Layer, { fd }: Member, { size }: Stats): Promise<Chunk[]> {
+  /** Returns the size of a file in the scan. One that is not read has not changed. */
+  #sizeOf({ location, node, of }: Slot, name: string): number {
+    const known = node[of].get(name);
+    return this.#sizes.get(`${location.path}/${name}`) ?? (known?.kind === 'file' ? (known.identity?.size ?? 0) : 0);
+  }
+
+  async #readFile(layer: Layer, { fd }: Member, size: number): Promise<Chunk[]> {
     const chunks: Chunk[] = [];
     for (let position = 0; position < size; position += maxChunkBytes) {
       const length = readFully(fd, position, Math.min(maxChunkBytes, size - position));
@@ -165,6 +185,7 @@ class ContentReader {
     const mtime = toMtime(stats.mtimeMs);
     const isKnown = old?.type === 'file' && old.mode === mode && old.mtime === mtime && isSameContent(old, chunks);
     const entry: Entry = isKnown ? old : { type: 'file', mode, mtime, chunks, target: '' };
+    this.#growthLeft = Math.max(0, this.#growthLeft - Math.max(0, sizeOf(entry) - this.#sizeOf(slot, name)));
     if (!isKnown) changes.entries[layer].set(path, entry);
     if (isTorn) changes.missing[layer].push({ path: textOf(path), reason: 'CHANGING', bytes: stats.size, files: 1 });
     const identity = identityOf(stats, readAtMs);

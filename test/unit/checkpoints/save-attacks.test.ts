@@ -138,6 +138,20 @@ describe('files that change during a save', () => {
     expect(await read(next.content)).toEqual(readDirectories(fixture));
   });
 
+  it('reads little more of a file than it had in the scan', async () => {
+    write('workspace/small', 'file');
+    const grow = () => truncateSync(at('workspace/small'), 2 ** 30);
+    const saver = openSaver({ maxFileBytes: 2 ** 20 });
+    const saved = await save(saver, (turn) => {
+      if (turn === 4) grow();
+    });
+    expect(saved.missing).toEqual([{ path: 'workspace/small', reason: 'CHANGING', bytes: 2 ** 30, files: 1 }]);
+    const size = (await read(saved.content)).get('workspace/small')?.content?.length ?? 0;
+    expect(size).toBeLessThanOrEqual(2 ** 26 + 4);
+    const again = await save(saver);
+    expect(again.missing).toEqual([{ path: 'workspace/small', reason: 'TOO_LARGE', bytes: 2 ** 30, files: 1 }]);
+  });
+
   it('saves a file that was cut to nothing meanwhile', async () => {
     write('workspace/file', Buffer.alloc(large, 'a'));
     const saved = await save(openSaver(), (turn) => {

@@ -1,6 +1,6 @@
 import { fromMtime, sizeOf } from '../../../checkpoints/manifest.ts';
 import type { CheckpointReader } from '../../../checkpoints/open-checkpoint.ts';
-import { decodeName, isTextName } from './entry-names.ts';
+import { decodeName, encodeName, isTextName } from './entry-names.ts';
 import type { WorkspaceEntry, WorkspaceTree } from './workspace-tree.ts';
 
 /** The directory of the workspace in a manifest. */
@@ -16,31 +16,43 @@ interface Found extends WorkspaceEntry {
 /** Creates the tree of the workspace in a checkpoint. What is outside of it, such as the agent's home, is not part of the tree. */
 export function createWorkspaceTree({ entries, read }: CheckpointReader): WorkspaceTree {
   const children = new Map<string, string[]>();
-  /** The names of a directory that are not text, by how they are written. */
-  const escaped = new Map<string, Map<string, string>>();
   let entryCount = 0;
   for (const path of entries.keys()) {
     if (!path.startsWith(`${root}/`)) continue;
     entryCount++;
     const end = path.lastIndexOf('/');
     const directory = path.slice(0, end);
-    const name = path.slice(end + 1);
     const names = children.get(directory);
-    if (names) names.push(name);
-    else children.set(directory, [name]);
-    if (isTextName(name)) continue;
-    const others = escaped.get(directory) ?? new Map<string, string>();
-    escaped.set(directory, others);
-    if (!others.has(decodeName(name))) others.set(decodeName(name), name);
+    if (names) names.push(path.slice(end + 1));
+    else children.set(directory, [path.slice(end + 1)]);
   }
+  const escaped = new Map<string, ReadonlyMap<string, string>>();
+  /** Returns the names of a directory that are not text, by how they are written. */
+  const escapedIn = (directory: string): ReadonlyMap<string, string> => {
+    const known = escaped.get(directory);
+    if (known) return known;
+    const own = new Map<string, string>();
+    for (const bytes of children.get(directory) ?? []) {
+      if (isTextName(bytes)) continue;
+      const name = decodeName(bytes);
+      if (!own.has(name)) own.set(name, bytes);
+    }
+    escaped.set(directory, own);
+    return own;
+  };
   const found = (stored: string, path: string): Found | null => {
     const entry = entries.get(stored);
     if (!entry) return null;
     const { type, mode, mtime, target } = entry;
+    // Without a spread, which takes ten times as long: a directory may have very many entries.
     return {
-      ...{ stored, name: path.slice(path.lastIndexOf('/') + 1), path, type: types[type] },
+      stored,
+      name: path.slice(path.lastIndexOf('/') + 1),
+      path,
+      type: types[type],
       size: type === 'file' ? sizeOf(entry) : 0,
-      ...{ mode, modifiedAt: new Date(Math.floor(fromMtime(mtime) * 1_000)) },
+      mode,
+      modifiedAt: new Date(Math.floor(fromMtime(mtime) * 1_000)),
       target: type === 'link' ? decodeName(target) : null,
     };
   };
@@ -53,7 +65,9 @@ export function createWorkspaceTree({ entries, read }: CheckpointReader): Worksp
     const above = names.length === 0 ? '' : `${names.join('/')}/`;
     for (const bytes of children.get(directory) ?? []) {
       const name = decodeName(bytes);
-      const entry = storedName(directory, name) === bytes ? found(`${directory}/${bytes}`, above + name) : null;
+      // A name that is text may have `\\x` too.
+      if (name.includes('\\x') && storedName(directory, name) !== bytes) continue;
+      const entry = found(`${directory}/${bytes}`, above + name);
       if (entry) own.push(entry);
     }
     own.sort(order);
@@ -63,9 +77,9 @@ export function createWorkspaceTree({ entries, read }: CheckpointReader): Worksp
   };
   // Another name could be written as one with other bytes: a name that is text takes precedence.
   const storedName = (directory: string, name: string): string | undefined => {
-    const bytes = Buffer.from(name).toString('latin1');
+    const bytes = encodeName(name);
     if (name.isWellFormed() && entries.has(`${directory}/${bytes}`)) return bytes;
-    return escaped.get(directory)?.get(name);
+    return name.includes('\\x') ? escapedIn(directory).get(name) : undefined;
   };
   /** Paths of directories in the manifest, by their paths as texts. */
   const directories = new Map<string, string>();

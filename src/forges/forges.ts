@@ -36,7 +36,7 @@ const maxOpen = 200;
 
 /** Creates the forges of a process. */
 export function createForges({ allowHttp, lookup, now = Date.now }: ForgesOptions): Forges {
-  const http = createForgeHttp({ lookup });
+  const http = createForgeHttp({ lookup, allowHttp });
   const open = new Map<string, Forge>();
   return {
     open(connection) {

@@ -156,6 +156,9 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 120_
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await dialog(page).getByLabel('Kind').selectOption({ label: 'Git over HTTPS' });
     await dialog(page).getByLabel('Host').fill('https://git.example.com');
+    // A test of a server with git alone needs a repository; connecting it does not.
+    await button(page, 'Test').click();
+    await page.getByText('Enter a repository: a test of this kind reads one.', { exact: true }).waitFor();
     await button(page, 'Connect').click();
     const confirm = page.getByRole('dialog', { name: 'Confirm with your token' });
     await confirm.getByLabel('Token').fill(test.adminToken);

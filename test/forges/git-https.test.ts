@@ -31,6 +31,19 @@ it('reads the default branch of a repository from git itself', async () => {
   await expect(open().getRepository('team/missing')).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 
+it('says that a server does not answer with TLS, and proposes http only if it is allowed', async () => {
+  const host = git.url.replace('http:', 'https:');
+  const message = `${new URL(host).host} does not answer with TLS.`;
+  await expect(open(gitAccount, host).getRepository('team/site')).rejects.toMatchObject({
+    code: 'UNREACHABLE',
+    message: `${message} If it is a server without TLS, enter its host with "http://".`,
+  });
+  const strict = createForges({ allowHttp: false });
+  const forge = strict.open({ kind: 'git_https', host, ...gitAccount });
+  await expect(forge.getRepository('team/site')).rejects.toMatchObject({ code: 'UNREACHABLE', message });
+  await strict.close();
+});
+
 it('refuses a wrong password, and never shows it', async () => {
   const wrong = open({ ...gitAccount, password: 'c4n4ry-but-wrong' });
   await expect(wrong.getRepository('team/site')).rejects.toMatchObject({
@@ -47,7 +60,8 @@ it('tests reading and pushing without a push', async () => {
   expect(await abilities('team/site')).toEqual({ 'read_code': true, push: true });
   // Its server does not accept pushes.
   expect(await abilities('team/empty')).toMatchObject({ 'read_code': true });
-  expect((await open().testConnection()).warnings).toHaveLength(1);
+  // Without a repository there is no request, and so no success.
+  await expect(open().testConnection()).rejects.toMatchObject({ code: 'UNSUPPORTED' });
   await expect(open().testConnection({ repository: 'team/missing' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 

@@ -232,6 +232,22 @@ it('tests connections, and never returns or sends a credential elsewhere', async
   expect(both.userErrors).toMatchObject([{ path: ['input', 'gitConnectionId'] }]);
 });
 
+it('does not test a plain git server without a repository, and says so', async () => {
+  const access = { providerType: 'GIT_HTTPS', host: gitea.url, username: 'bot', token: 'c4n4ry-wrong' };
+  const userErrors = [{ code: 'INVALID_INPUT', path: ['input', 'repositoryPath'] }];
+  const selection = 'test { isOk }';
+  for (const repositoryPath of [undefined, null, ' ']) {
+    const unsaved = await mutate('testGitConnection', selection, { ...access, repositoryPath });
+    expect(unsaved).toMatchObject({ test: null, userErrors });
+  }
+  const { gitConnectionId } = (await connect(access)).gitConnection;
+  expect(await mutate('testGitConnection', selection, { gitConnectionId })).toMatchObject({ test: null, userErrors });
+  const { data } = await graphql(test, test.adminToken, 'query($id: ID!) { gitConnection(id: $id) { lastTestedAt } }', {
+    id: gitConnectionId,
+  });
+  expect(data.gitConnection.lastTestedAt).toBeNull();
+});
+
 it('erases the credential and the permissions of a deleted connection', async () => {
   const { gitConnectionId } = (await connect()).gitConnection;
   const permission = { git_connection_id: gitConnectionId, repo_path: 'acme/gone' };

@@ -2,9 +2,9 @@ import type { z } from 'zod';
 import { requireConfirmation } from '../../auth/confirmation.ts';
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
-import { RateLimitedError } from '../../common/errors.ts';
+import { RateLimitedError, refuse } from '../../common/errors.ts';
 import { type ForgeErrorCode, isForgeError } from '../../forges/interface/errors.ts';
-import type { ConnectionReport, Forge } from '../../forges/interface/forge.ts';
+import type { ConnectionReport, Forge, ForgeKind } from '../../forges/interface/forge.ts';
 import type { Context } from '../context.ts';
 import { parseInput } from '../input.ts';
 import { auditConnection } from './change-git-connections.ts';
@@ -49,7 +49,7 @@ export async function requestForge<T>({ limits, viewer }: Context, run: () => Pr
 
 /**
  * Reads the abilities of a stored connection and records the result. `repository`: the path of a repository to try, which
- * plain git servers need. Changes nothing at the forge. Throws FORBIDDEN, NOT_FOUND, RATE_LIMITED.
+ * plain git servers need. Changes nothing at the forge. Throws FORBIDDEN, INVALID_INPUT, NOT_FOUND, RATE_LIMITED.
  */
 export async function checkStoredConnection(
   context: Context,
@@ -59,6 +59,7 @@ export async function checkStoredConnection(
   requireEnterprisePermission(context.viewer, permissionFor.manageGitConnections);
   const seen = await getGitConnection(context, id);
   const path = parseInput(connectionAccessSchema.pick({ repositoryPath: true }), { repositoryPath: repository });
+  requireRepository(seen.providerType, path.repositoryPath);
   const test = await runCheck(context, () => openConnection(context, seen.id), path.repositoryPath);
   const at = context.now().toISOString();
   const { code, message, report } = test;
@@ -79,12 +80,21 @@ export async function checkStoredConnection(
 export async function checkUnsavedConnection(context: Context, raw: UnsavedConnection): Promise<ConnectionCheck> {
   requireEnterprisePermission(context.viewer, permissionFor.manageGitConnections);
   const { token, privateKey, repositoryPath, ...input } = parseInput(connectionAccessSchema, raw);
+  requireRepository(input.providerType, repositoryPath);
   requireConfirmation(context);
   const { username = null, appId = null, installationId = null } = input;
   const settings = { providerType: input.providerType, host: input.host, username, appId, installationId };
   const secrets = { ...(token != null && { token }), ...(privateKey != null && { privateKey }) };
   checkConnection(context, settings, secrets);
   return runCheck(context, async () => context.forges.open(toForgeConnection(settings, secrets)), repositoryPath);
+}
+
+// A plain git server has no request about an account alone, so without a repository there is nothing to test.
+function requireRepository(kind: ForgeKind, path: string | null | undefined): void {
+  if (kind !== 'git_https' || (path ?? '').trim() !== '') return;
+  const message =
+    '"repositoryPath" must be given for connections of the type GIT_HTTPS: without one, nothing is tested.';
+  throw refuse(['repositoryPath'], message);
 }
 
 async function runCheck(

@@ -33,7 +33,8 @@ export function openGitHttps(
     id: username ?? 'anonymous',
     login: username ?? 'anonymous',
     name: username ?? 'Switchyard',
-    isBot: true,
+    // The server does not tell.
+    isBot: false,
     email: `${(username ?? 'switchyard').replaceAll(/[^\w.+-]/g, '-')}@${host.replace(/:\d+$/, '').replaceAll(/[[\]]/g, '')}`,
   };
 
@@ -98,12 +99,10 @@ export function openGitHttps(
         return { ability, permission, isGranted, isRequired: true };
       };
       if (repository === undefined) {
-        return {
-          identity,
-          abilities: [report('read_code', 'read', null), report('push', 'write', isAnonymous ? false : null)],
-          expiresAt: null,
-          warnings: ['A git server can be tested with a repository only. Enter the path of one.'],
-        };
+        throw new ForgeError(
+          'UNSUPPORTED',
+          'A git server can be tested with a repository only. Enter the path of one.',
+        );
       }
       await read(repository, 'git-upload-pack');
       const canPush = !isAnonymous && (await tryAccess(repository, 'git-receive-pack'));

@@ -3,6 +3,7 @@ import { type Dispatcher, request } from 'undici';
 import { RefusedAddressError } from '../../common/addresses.ts';
 import { createCheckedAgent } from '../../common/checked-agent.ts';
 import { errorsWithin } from '../../common/errors-within.ts';
+import { isTlsMissing } from '../../common/missing-tls.ts';
 import { causedBy, ForgeError, invalidResponse } from '../interface/errors.ts';
 
 /** A request to a forge. */
@@ -41,11 +42,18 @@ const timeoutMs = 30_000;
 /** Maximum length of a body of which only the tail is kept, in bytes. */
 const maxStreamedBytes = 200 * 1024 * 1024;
 
+/** Options of {@link createForgeHttp}. */
+export interface ForgeHttpOptions {
+  readonly lookup?: LookupFunction | undefined;
+  /** True if connections may use http, which the error of a server without TLS then proposes. */
+  readonly allowHttp?: boolean | undefined;
+}
+
 /**
  * Creates a {@link ForgeHttp}. It never connects to link-local addresses, nor to the addresses where clouds provide the
  * credentials of a machine.
  */
-export function createForgeHttp(options: { readonly lookup?: LookupFunction | undefined } = {}): ForgeHttp {
+export function createForgeHttp(options: ForgeHttpOptions = {}): ForgeHttp {
   const agents = {
     any: createCheckedAgent({ allowPrivate: true, timeoutMs, lookup: options.lookup }),
     public: createCheckedAgent({ allowPrivate: false, timeoutMs, lookup: options.lookup }),
@@ -67,6 +75,11 @@ export function createForgeHttp(options: { readonly lookup?: LookupFunction | un
         return { status: response.statusCode, headers: flatHeaders(response.headers), ...read };
       } catch (error) {
         if (error instanceof ForgeError) throw error;
+        if (isTlsMissing(error)) {
+          const advice =
+            options.allowHttp === true ? ' If it is a server without TLS, enter its host with "http://".' : '';
+          throw causedBy(error, 'UNREACHABLE', `${host} does not answer with TLS.${advice}`);
+        }
         const reason = signal.aborted ? `sent no complete response within ${totalMs / 1_000} seconds` : reasonOf(error);
         throw causedBy(error, 'UNREACHABLE', `${host} ${reason}.`);
       }

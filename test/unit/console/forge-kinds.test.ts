@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import {
   abilityState,
+  accountLabel,
   byUrgency,
   missingPermissions,
   type ReportedAbility,
@@ -47,6 +48,13 @@ it('lists missing permissions first, and tells which ones sessions need', () => 
     'Granted',
   ]);
   expect(missingPermissions(abilities)).toEqual(['push']);
+});
+
+it('tells once that an account is of a program', () => {
+  expect(accountLabel({ login: 'deploy', isBot: true })).toBe('deploy (bot)');
+  expect(accountLabel({ login: 'robot', isBot: false })).toBe('robot');
+  for (const login of ['bot', 'acme[bot]', 'project_31_bot_x'])
+    expect(accountLabel({ login, isBot: true })).toBe(login);
 });
 
 it('describes the target of a permission', () => {

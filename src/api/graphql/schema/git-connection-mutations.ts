@@ -140,7 +140,7 @@ addMutation('testGitConnection', {
       description: `${descriptions.id} Omit the other members then, except \`repositoryPath\`.`,
     }),
     repositoryPath: t.string({
-      description: 'Path of a repository to try. A connection of the kind GIT_HTTPS can be tested with one only.',
+      description: 'Path of a repository to try. Required for a connection of the kind GIT_HTTPS.',
     }),
     providerType: t.field({ type: GitProviderTypeEnum, description: 'Kind of a connection that is not stored.' }),
     host: t.string({ description: `Host for a connection that is not stored. ${descriptions.host}` }),

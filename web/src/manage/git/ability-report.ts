@@ -25,6 +25,11 @@ export function abilityLabel({ ability, permission }: Pick<ReportedAbility, 'abi
   return ability === 'CHECKS' && /status/i.test(permission) ? 'Read commit statuses' : labels[ability];
 }
 
+/** Returns the name of an account for display, which tells once that it is of a program. */
+export function accountLabel({ login, isBot }: { readonly login: string; readonly isBot: boolean }): string {
+  return isBot && !/(?:^|[^a-z])bot(?:[^a-z]|$)/i.test(login) ? `${login} (bot)` : login;
+}
+
 /** The state of an ability, as text and colour. */
 export interface AbilityState {
   readonly label: 'Granted' | 'Missing' | 'Missing, optional' | 'Unknown';

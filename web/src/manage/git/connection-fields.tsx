@@ -163,7 +163,7 @@ export function ConnectionFields({ edited, errors }: ConnectionFieldsProps) {
           autoComplete="off"
           spellCheck={false}
           placeholder="owner/name"
-          hint="The server lists no repositories, so a test reads this one. It is not saved."
+          hint="Test needs it: the server lists no repositories, so a test reads this one. It is not saved."
           error={errorOf(errors, 'repositoryPath')}
         />
       )}

@@ -93,6 +93,12 @@ export function ConnectionForm({ edited, onSaved, onClose }: ConnectionFormProps
     const providerType = kindIn(fields);
     const access = readAccess(fields, providerType);
     const repositoryPath = fields.textOrNull('repositoryPath');
+    if (providerType === 'GIT_HTTPS' && repositoryPath === null) {
+      clear();
+      setErrors([{ message: 'Enter a repository: a test of this kind reads one.', path: ['repositoryPath'] }]);
+      form.current.querySelector<HTMLInputElement>('[name=repositoryPath]')?.focus();
+      return;
+    }
     const isStored = edited !== null && !isAccessChanged(edited, access);
     setErrors(
       await test(

@@ -12,6 +12,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { visible } from '../../ui/visible.ts';
 import { actionsColumn, ConfirmAction } from '../kit/kit.ts';
+import { accountLabel } from './ability-report.ts';
 import { AppDialog } from './app-dialog.tsx';
 import type { EditedConnection } from './connection-fields.tsx';
 import { ConnectionForm, type SavedConnection } from './connection-form.tsx';
@@ -205,6 +206,6 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
 
 function accountOf({ lastReport, username, hasCredential }: Connection): string {
   const identity = lastReport?.identity;
-  if (identity != null) return identity.isBot ? `${identity.login} (bot)` : identity.login;
+  if (identity != null) return accountLabel(identity);
   return username ?? (hasCredential ? 'Not known before a test' : 'None');
 }

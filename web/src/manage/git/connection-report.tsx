@@ -2,7 +2,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
-import { abilityLabel, abilityState, byUrgency } from './ability-report.ts';
+import { abilityLabel, abilityState, accountLabel, byUrgency } from './ability-report.ts';
 import type { ConnectionTestResult } from './use-connection-test.ts';
 
 /** The report of a test: the account, each permission, and advice. */
@@ -12,10 +12,7 @@ export function ConnectionReport({ report }: { readonly report: NonNullable<Conn
     <div className="git-report">
       <dl className="facts">
         <dt>Account</dt>
-        <dd>
-          {identity == null ? 'None' : visible(identity.login)}
-          {identity?.isBot && ' (bot)'}
-        </dd>
+        <dd>{identity == null ? 'None' : visible(accountLabel(identity))}</dd>
         {expiresAt != null && (
           <>
             <dt>Expires</dt>

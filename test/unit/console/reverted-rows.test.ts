@@ -34,6 +34,16 @@ it('marks the rows after the point of a rewind, and none after the rewind', () =
   expect(reverted([...rewound, rewind(12, 0)])).toEqual(['e1', 'e3', 'e5', 'e7', 'e9', 'e10']);
 });
 
+it('unmarks the rows that count again after a rewind to a reverted point', () => {
+  const rewound = [...twoTurns, rewind(9, 4), message(10, 'USER_MESSAGE', 'DELIVERED'), turn(11, 'STARTED')];
+  const forward = [...rewound, turn(12, 'STOPPED'), rewind(13, 8)];
+  expect(reverted(forward)).toEqual(['e9', 'e10']);
+  const further = [...forward, message(14, 'USER_MESSAGE', 'DELIVERED'), turn(15, 'STARTED')];
+  expect(reverted(further)).toEqual(['e9', 'e10']);
+  expect(reverted([...further, rewind(16, 12)])).toEqual(['e5', 'e7', 'e13', 'e14']);
+  expect(reverted([...further, rewind(16, 12), rewind(17, 15)])).toEqual(['e9', 'e10', 'e16']);
+});
+
 it('leaves out messages that the agent has not received', () => {
   const waiting = [...twoTurns.slice(0, 6), message(7, 'USER_MESSAGE', 'QUEUED'), message(8, 'AGENT_MESSAGE')];
   const rewound = [...waiting, turn(9, 'STOPPED'), rewind(10, 4), message(11, 'USER_MESSAGE', 'QUEUED')];

@@ -7,7 +7,7 @@ import { markReverted } from './reverted-rows.ts';
 
 /** A row of the transcript: one entry, or several entries combined. */
 export type Row = RowContent & {
-  /** True if the session was reverted to an earlier entry since. */
+  /** True if a rewind reverted the row. */
   readonly isReverted?: true;
 };
 
@@ -121,13 +121,14 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
   let cause: string | null = null;
   let status: Status = { status: null, endReason: null, isArchived: false };
   const held = new HeldMessages<MessageRow>(entries);
+  const rewinds: EntryOf<'RewindEvent'>[] = [];
   const addedAt: number[] = [];
   let lastSeq = 0;
   for (const entry of entries) {
     const key = entry.id;
     while (addedAt.length < rows.length) addedAt.push(lastSeq);
     lastSeq = entry.seq;
-    if (entry.__typename === 'RewindEvent') markReverted(rows, addedAt, entry.toSeq);
+    if (entry.__typename === 'RewindEvent') rewinds.push(entry);
     if (entry.__typename === 'ToolCallEvent') {
       const at = tools.get(entry.toolCallId);
       const before = at === undefined ? undefined : rows[at];
@@ -197,8 +198,9 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
     if (closesQuestion(entry)) question = close(rows, question);
     rows.push(...held.release(entry));
   }
+  while (addedAt.length < rows.length) addedAt.push(lastSeq);
   rows.push(...held.rest());
-  return rows;
+  return markReverted(rows, addedAt, rewinds);
 }
 
 /** Applies an edit or the withdrawal of a message to its row. */

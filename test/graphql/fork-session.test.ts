@@ -125,7 +125,7 @@ it('has the repositories with branches of its own, and tells the agent', async (
   expect(after?.branch).not.toBe(before?.branch);
   const plan = { repositories: [after] as never };
   const note = await readStateNote(test.app.services, forkId, { isInterrupted: false, plan });
-  expect(note?.text).toContain(`still on the branch \`${before?.branch}\``);
+  expect(note?.text).toContain(`branch \`${before?.branch}\` was`);
   expect(note?.text).toContain(`switch -c ${after?.branch}`);
 });
 

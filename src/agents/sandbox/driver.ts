@@ -75,7 +75,7 @@ export interface Sandbox {
   /**
    * Clones a repository into the workspace, where an earlier run has not. Makes the objects readable that its clone
    * borrows, and those of no other repository. Call it before the first process starts. Null: the directory has files
-   * already. If they came from another machine, their clone gets the objects of this one, which are fetched. Rejects with
+   * already. A clone of another session gets its new branch. If the files came from another machine, their clone gets the objects of this one, which are fetched. Rejects with
    * RepositoryError. A driver without git omits it.
    */
   cloneRepository?(request: SandboxClone): Promise<Clone | null>;
@@ -116,6 +116,8 @@ export interface Sandbox {
 export interface SandboxClone extends Omit<CloneRequest, 'target' | 'borrowerId'> {
   /** The path of its directory in the workspace, with one to four names; null: the workspace itself. */
   readonly directory: string | null;
+  /** The branch of another session, whose clone the workspace has: it gets `branch` at its commit. Null or missing: none. */
+  readonly formerBranch?: string | null;
   /** The commit that the work of earlier runs began at; null or missing: unknown. */
   readonly base?: string | null;
   /** Called with a sentence if a clone of an earlier run lacks objects that cannot be fetched now. */

@@ -7,7 +7,8 @@ import { RepositoryError } from '../../../git/repository-error.ts';
 import type { SandboxClone } from '../driver.ts';
 import type { WorkspaceFiles } from '../workspaces.ts';
 import type { LocalMachine } from './local-machine.ts';
-import { inDirectory } from './safe-directory.ts';
+import { areDirectories, inDirectory } from './safe-directory.ts';
+import { switchBranch } from './switch-branch.ts';
 
 /** A clone that an earlier run of a session made, possibly on another machine. */
 export interface AdoptRequest extends SandboxClone {
@@ -29,16 +30,20 @@ export async function adoptClone(machine: LocalMachine, request: AdoptRequest, i
   const mirror = await machine.mirrors.open(repository);
   const { objects } = mirror;
   const name = directory ?? '.';
+  const names = directory === null ? [] : directory.split('/');
+  const { formerBranch: from, branch: to } = request;
+  // If it fails, the agent does it: its prompt names the branch.
+  if (from != null) await switchBranch({ workspace, names, from, to }).catch(() => undefined);
   const lent = await readBorrowed(files);
   // Clones that do not borrow have copies of all objects.
   if (!isBorrowing || lent[name] === objects) return objects;
-  const names = directory === null ? [] : directory.split('/');
   const clone = join(workspace, ...names);
   if ((await lstat(join(clone, '.git')).catch(() => null)) === null) return objects;
   try {
     // The sweep of mirrors keeps it from now on.
     await mirror.lend(sessionId);
-    await requireDirectories(workspace, [...names, '.git', 'objects']);
+    if (!(await areDirectories(workspace, [...names, '.git', 'objects'])))
+      throw new RepositoryError('REFUSED_CONTENT', 'A directory of the clone is not an ordinary directory.');
     await inDirectory(workspace, [...names, '.git', 'objects', 'info'], (info) =>
       info.write('alternates', `${objects}\n`, 0o644),
     );
@@ -81,13 +86,4 @@ export async function recordBorrowed(
 ): Promise<void> {
   const lent = await readBorrowed(files);
   await files.writeLocalRecord(recordName, JSON.stringify({ ...lent, [directory ?? '.']: objects }));
-}
-
-async function requireDirectories(workspace: string, names: readonly string[]): Promise<void> {
-  let path = workspace;
-  for (const name of names) {
-    path = join(path, name);
-    if (!(await lstat(path).catch(() => null))?.isDirectory())
-      throw new RepositoryError('REFUSED_CONTENT', `"${name}" in the clone is not an ordinary directory.`);
-  }
 }

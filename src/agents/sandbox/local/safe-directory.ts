@@ -32,6 +32,16 @@ export async function inDirectory<T>(
   }
 }
 
+/** Returns true if the names are directories of a workspace, each in the one before it, and none is a link. */
+export async function areDirectories(workspaceDir: string, names: readonly string[]): Promise<boolean> {
+  let path = workspaceDir;
+  for (const name of names) {
+    path = join(path, name);
+    if (!(await lstat(path).catch(() => null))?.isDirectory()) return false;
+  }
+  return true;
+}
+
 // On systems that expose open files by number, the path uses the number, so that no name is resolved again.
 function pathOf(handle: FileHandle, path: string): string {
   return process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : path;

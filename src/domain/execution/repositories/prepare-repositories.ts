@@ -13,6 +13,7 @@ import type { ClaimedRun } from '../runs/claims.ts';
 import { RepositoryFailure } from '../runs/failures.ts';
 import { cleanName } from '../runs/git-identity.ts';
 import { createMask } from '../runs/masking.ts';
+import { readFormerBranches } from './former-branches.ts';
 import { addressRulesOf, createAccess, nameOf, type RunRepository } from './gateway-access.ts';
 import { createPushLog } from './push-log.ts';
 import { appendRepositoryEntry, createProgressPace, incompleteNotice, stepEntry } from './repository-log.ts';
@@ -73,7 +74,10 @@ export async function prepareRepositories(
     context,
     found.map(({ usable }) => usable.connectionId),
   );
-  for (const each of found) await cloneOne(context, run, { ...options, enterpriseId, each, openRemote: forClones });
+  const isAnyNew = rows.some(({ state }) => state !== 'READY');
+  const formerBranches = isAnyNew ? await readFormerBranches(context, run.sessionId) : new Map<string, string>();
+  const inputs = { ...options, enterpriseId, formerBranches, openRemote: forClones };
+  for (const each of found) await cloneOne(context, run, { ...inputs, each });
   const committer = await readingCommitter;
   const pushes = createPushLog(context, run, { sandbox: options.sandbox, enterpriseId, openRemote: forClones });
   for (const { row, cloneUrl } of found) await pushes.settlePending(row, cloneUrl);
@@ -167,6 +171,7 @@ async function findOrFail(
 
 interface CloneInput extends PrepareOptions {
   readonly enterpriseId: string;
+  readonly formerBranches: ReadonlyMap<string, string>;
   readonly openRemote: OpenRemote;
   readonly each: FoundRepository;
 }
@@ -198,6 +203,7 @@ async function cloneOne(context: Context, run: ClaimedRun, input: CloneInput): P
       ref: row.pullRequestNumber === null ? row.requestedRef : null,
       pullRequest: row.pullRequestNumber,
       branch: row.branch,
+      formerBranch: isNew ? (input.formerBranches.get(row.directory) ?? null) : null,
       directory: row.directory === '.' ? null : row.directory,
       base: row.baseCommit,
       onIncomplete: (reason) => {

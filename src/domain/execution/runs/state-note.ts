@@ -54,13 +54,13 @@ function snapshotText({ snapshotName, savedAt }: BeginningData): string {
   return `Your workspace is not empty: it has the files of the snapshot ${JSON.stringify(snapshotName)}, as another session left them on ${savedAt.slice(0, 10)}.`;
 }
 
-// The clone came with the files, so it is on the branch of the session that made it.
+// The clone came with the files. The service switched its branch unless the agent of the other session had left it on another one.
 function branchTexts({ clones }: BeginningData, { repositories = [] }: Pick<LaunchPlan, 'repositories'>): string[] {
   return repositories.flatMap(({ directory, branch, isReadOnly }) => {
     const clone = clones.find((each) => each.directory === directory);
     if (!clone || isReadOnly || clone.branch === branch) return [];
     return [
-      `The clone in \`${directory}\` is still on the branch \`${clone.branch}\` of the other session. Your branch in this session is \`${branch}\`, and pushes to others are refused. Before you commit, run: \`git -C ${directory} switch -c ${branch}\``,
+      `Your branch in \`${directory}\` is now \`${branch}\`. It begins where the other session's branch \`${clone.branch}\` was. Pushes to other branches are refused. If \`git -C ${directory} branch --show-current\` prints another branch, run: \`git -C ${directory} switch -c ${branch}\``,
     ];
   });
 }

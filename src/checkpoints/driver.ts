@@ -171,11 +171,11 @@ export interface RestoreReport {
 }
 
 /**
- * A checkpoint that cannot be saved or restored. DAMAGED: a segment is missing, truncated or changed. STOPPED: the signal was aborted.
+ * A checkpoint that cannot be saved or restored. DAMAGED: a segment is truncated or changed. MISSING: the storage has no such segment. STOPPED: the signal was aborted.
  * FAILED: a disk is full, or another error of the system, which `cause` has.
  */
 export class CheckpointError extends Error {
-  readonly code: 'DAMAGED' | 'STOPPED' | 'FAILED';
+  readonly code: 'DAMAGED' | 'MISSING' | 'STOPPED' | 'FAILED';
 
   constructor(code: CheckpointError['code'], message: string, options?: { readonly cause: unknown }) {
     super(message, options);

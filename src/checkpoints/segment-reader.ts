@@ -129,7 +129,7 @@ export async function openSegment(
   const stream = await source.read(segmentId, range).catch((error: unknown) => {
     throw unreadable(segmentId, error);
   });
-  if (stream === null) throw damaged(segmentId, 'it is missing');
+  if (stream === null) throw new CheckpointError('MISSING', `The storage has no segment ${segmentId}.`);
   // The reader gets the error, also later.
   stream.on('error', () => undefined);
   return stream;

@@ -131,7 +131,7 @@ describe('the workspace of a claimed session', () => {
       ...{ checkpointId: id, isRestoreRequested: false, agentSessionId: 'agent-new', home: 'two' },
     });
     expect(await readNotices(context, sessionId)).toEqual([
-      'Another worker has taken the session over. The workspace was restored to its state at 2026-11-28 12:03:04 UTC: 2 files. These parts are missing: workspace/big .iso (beyond the size limit).',
+      'Another worker has taken the session over. The workspace was restored to its state at 2026-11-28 12:03:04 UTC. These parts are missing: workspace/big .iso (beyond the size limit).',
     ]);
     expect(await readAgentNotes(context, sessionId)).toEqual([
       'Your workspace and home were restored to their state at 2026-11-28 12:03:04 UTC. Processes that ran before are gone, and work after that time is missing. These parts are missing: workspace/big .iso (beyond the size limit).',
@@ -178,7 +178,7 @@ describe('the workspace of a claimed session', () => {
     expect(restored).toEqual(['old']);
     expect(await readRun(context, sessionId)).toMatchObject({ checkpointId: older });
     expect(await readNotices(context, sessionId)).toEqual([
-      'Another worker has taken the session over. The workspace was restored to its state at 2026-11-28 12:00:00 UTC: 2 files. One newer saved state is damaged and was not used.',
+      'Another worker has taken the session over. The workspace was restored to its state at 2026-11-28 12:00:00 UTC. One newer saved state is damaged and was not used.',
     ]);
   });
 
@@ -215,17 +215,21 @@ describe('the workspace of a claimed session', () => {
     expect((await readAgentNotes(context, sessionId)).at(-1)).toMatch(/^Your workspace and home are empty: /);
   });
 
-  it('is waited for while the storage does not answer', async () => {
+  it.each([
+    ['does not answer', 'FAILED', /the file storage or the worker’s disk does not work/],
+    ['has none of its files', 'MISSING', /the file storage does not have its saved files/],
+  ] as const)('is waited for while the storage %s', async (_, code, reason) => {
     const { test, context, sessionId, claim, prepare, failures } = await start();
     await claim('one');
     const id = await seedCheckpoint(test, sessionId, { name: 'new', at: '2026-11-28T13:00:00Z' });
-    failures.set('new', new CheckpointError('FAILED', 'The storage does not answer.'));
+    failures.set('new', new CheckpointError(code, 'A segment cannot be read.'));
     for (const workerId of ['two', 'three']) {
       await lose(context);
       await context.store.execute(`update run set queued_at = now() - interval '1 hour'`);
       const run = await claim(workerId);
-      await expect(prepare(run)).rejects.toThrow(RestoreDelay);
-      await recordRestoreDelay(context, run);
+      const delay: unknown = await prepare(run).catch((error: unknown) => error);
+      expect(delay).toBeInstanceOf(RestoreDelay);
+      await recordRestoreDelay(context, run, (delay as RestoreDelay).isMissing);
       await releaseLease(context, run);
       expect(await readRun(context, sessionId)).toMatchObject({
         checkpointId: id,
@@ -235,7 +239,7 @@ describe('the workspace of a claimed session', () => {
       expect(await claim('four')).toBeUndefined();
     }
     // Once for the whole outage.
-    expect(await readNotices(context, sessionId)).toEqual([expect.stringContaining('tries again every 15 seconds')]);
+    expect(await readNotices(context, sessionId)).toEqual([expect.stringMatching(reason)]);
     failures.clear();
     await context.store.execute(`update run set queued_at = now() - interval '1 hour'`);
     expect(await prepare(await claim('four'))).toMatchObject({ state: 'restored' });

@@ -28,8 +28,10 @@ export interface LoadStateOptions {
   readonly pause: () => Promise<void> | null;
 }
 
+const lostCodes: ReadonlySet<CheckpointError['code']> = new Set(['DAMAGED', 'MISSING']);
+
 /**
- * Reads the last committed state from its segments. If they are damaged, the state is empty, so that the next save stores everything.
+ * Reads the last committed state from its segments. If they are damaged or missing, the state is empty, so that the next save stores everything.
  * Rejects with CheckpointError if the storage does not answer.
  */
 export async function loadState({ key, from, segments, pause }: LoadStateOptions): Promise<SessionState> {
@@ -41,7 +43,7 @@ export async function loadState({ key, from, segments, pause }: LoadStateOptions
       prune(manifest, new Set(content.segments));
       return { manifest, content, since: null };
     } catch (error) {
-      if (error instanceof CheckpointError && error.code === 'DAMAGED') return emptyLayer();
+      if (error instanceof CheckpointError && lostCodes.has(error.code)) return emptyLayer();
       throw error;
     }
   };

@@ -31,7 +31,7 @@ export function restoredNotice(state: RestoredState, mask: (text: string) => str
   const who = isMoved ? 'Another worker has taken the session over. ' : '';
   return {
     kind: 'NOTICE',
-    body: `${who}The workspace was restored to its state at ${at}: ${files.toLocaleString('en-US')} ${files === 1 ? 'file' : 'files'}.${lost}${missing}`,
+    body: `${who}The workspace was restored to its state at ${at}.${lost}${missing}`,
     data: {
       workspace: { state: 'restored', checkpointId: id, at: takenAt.toISOString(), files, damaged },
       agentNote: `Your workspace and home were restored to their state at ${at}. Processes that ran before are gone, and work after that time is missing.${lost}${missing}`,

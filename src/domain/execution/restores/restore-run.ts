@@ -35,8 +35,8 @@ export interface PrepareWorkspaceOptions {
 
 /**
  * Makes the workspace and home of a run the right ones before its sandbox is opened: keeps those of this worker, or restores the
- * newest checkpoint that is not damaged, or discards remains of an earlier time. Throws FencedError, and RestoreDelay while the
- * checkpoint cannot be read.
+ * newest checkpoint that is not damaged, or discards remains of an earlier time. Throws FencedError, and RestoreDelay while no
+ * checkpoint can be read or the storage has none.
  */
 export async function prepareWorkspace(
   context: Context,
@@ -65,6 +65,7 @@ export async function prepareWorkspace(
     const notice = restoredNotice({ ...restored, files, damaged, isMoved: run.isMoved }, options.mask);
     await clearSavedRecord(workspaces.files(sessionId));
     await recordStart(context, run, restored, notice);
+    context.log.info({ sessionId, checkpointId: restored.id, files }, 'A workspace was restored.');
     return { state: 'restored', agentSessionId: restored.agentSessionId };
   }
   await workspaces.discard(sessionId);
@@ -89,6 +90,7 @@ async function tryCandidates(
     return { restored: null, reason: 'the sandbox of this agent cannot restore the saved state of a workspace.' };
   if (candidates.length === 0) return { restored: null, reason: 'the saved state of its workspace was deleted.' };
   const key = await openCheckpointKey(context, organizationId);
+  let missing: CheckpointError | null = null;
   for (const candidate of candidates) {
     const progress = createRestoreProgress(context, run, candidate);
     const { content } = candidate;
@@ -100,11 +102,18 @@ async function tryCandidates(
     } catch (error) {
       await progress.end();
       if (signal.aborted) throw error;
+      const isMissing = error instanceof CheckpointError && error.code === 'MISSING';
       const isDamaged = error instanceof CheckpointError && error.code === 'DAMAGED';
-      if (!isDamaged) throw new RestoreDelay('The workspace of a session cannot be restored now.', { cause: error });
-      context.log.error({ err: error, sessionId, checkpointId: candidate.id }, 'A checkpoint is damaged.');
+      if (!isMissing && !isDamaged)
+        throw new RestoreDelay('The workspace of a session cannot be restored now.', { cause: error });
+      if (isMissing) missing = error;
+      const { message } = error;
+      context.log.error({ sessionId, checkpointId: candidate.id, reason: message }, 'A checkpoint cannot be restored.');
     }
   }
+  // Perhaps the storage is the wrong one, such as an empty directory instead of a share that is not mounted.
+  if (missing !== null)
+    throw new RestoreDelay('The file storage has no files of a session.', { cause: missing, isMissing: true });
   const what = candidates.length === 1 ? 'its saved state is' : `all ${candidates.length} saved states are`;
   return { restored: null, reason: `${what} damaged and could not be restored.` };
 }

@@ -9,9 +9,13 @@ const retryMs = 15_000;
 
 /** Thrown if a checkpoint cannot be read or written to the disk now, but may be later. `cause` has the error. */
 export class RestoreDelay extends Error {
-  constructor(message: string, options: { readonly cause: unknown }) {
-    super(message, options);
+  /** True if the storage answers, but has no files of the session. */
+  readonly isMissing: boolean;
+
+  constructor(message: string, options: { readonly cause: unknown; readonly isMissing?: boolean }) {
+    super(message, { cause: options.cause });
     this.name = 'RestoreDelay';
+    this.isMissing = options.isMissing ?? false;
   }
 }
 
@@ -21,11 +25,15 @@ const isMentioned = `
      and n.seq > coalesce((select max(t.seq) from log_entry t where t.session_id = $1 and t.kind in ('TURN', 'NOTICE')
        and (t.kind = 'TURN' or t.data->'workspace'->>'state' in ('restored', 'empty'))), 0) limit 1`;
 
+const outageReason = 'the file storage or the worker’s disk does not work';
+const missingReason =
+  'the file storage does not have its saved files. The operator of the service should check that it is the right storage';
+
 /**
  * Records that a restore must wait: the session goes back to the queue for any worker, and its turn stays open. A turn that its
  * user has stopped ends instead.
  */
-export async function recordRestoreDelay(context: Context, run: ClaimedRun): Promise<void> {
+export async function recordRestoreDelay(context: Context, run: ClaimedRun, isMissing: boolean): Promise<void> {
   await context.store.transact(async (tx) => {
     const row = await lockRun(tx, run);
     if (row.commandData !== null) {
@@ -41,7 +49,7 @@ export async function recordRestoreDelay(context: Context, run: ClaimedRun): Pro
     );
     const notice: NewEntry = {
       kind: 'NOTICE',
-      body: 'The workspace cannot be restored now, because the file storage or the worker’s disk does not work. The session waits and tries again every 15 seconds.',
+      body: `The workspace cannot be restored now, because ${isMissing ? missingReason : outageReason}. The session waits and tries again every 15 seconds.`,
       data: { code: 'workspace_unavailable' },
     };
     const entries = (await tx.query(isMentioned, [run.sessionId])).length > 0 ? [] : [notice];
@@ -50,11 +58,12 @@ export async function recordRestoreDelay(context: Context, run: ClaimedRun): Pro
 }
 
 /** {@link recordRestoreDelay} for a run that ends. Never rejects. */
-export async function waitForRestore(context: Context, run: ClaimedRun, { cause }: RestoreDelay): Promise<void> {
+export async function waitForRestore(context: Context, run: ClaimedRun, delay: RestoreDelay): Promise<void> {
   const { sessionId } = run;
-  context.log.warn({ err: cause, sessionId }, 'The workspace of a session cannot be restored now.');
+  const { message, cause, isMissing } = delay;
+  context.log.warn({ err: cause, sessionId }, message);
   try {
-    await recordRestoreDelay(context, run);
+    await recordRestoreDelay(context, run, isMissing);
   } catch (error) {
     if (!(error instanceof FencedError)) context.log.error({ err: error, sessionId }, 'A wait could not be written.');
   }

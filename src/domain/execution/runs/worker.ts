@@ -181,13 +181,15 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
   };
 
   const drain = async () => {
-    log.info({ sessions: runs.size }, 'This worker is drained: it hands its sessions over and claims none.');
+    const sessions = runs.size;
+    log.info({ workerId, sessions }, 'This worker is drained: it hands its sessions over and claims none.');
     await handOver();
     for (const storage of workspaces)
       for await (const ids of batchesOf(storage.ids())) {
         if (!isDrained || isStopping) return;
         await releaseStored(context, workerId, storage, ids);
       }
+    log.info({ workerId, sessions }, 'This worker has handed its sessions over.');
     context.notifier.notify('runs');
   };
 
@@ -240,6 +242,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
 
   return {
     async start() {
+      log.info({ workerId }, 'This process is a worker.');
       await voidOwnLeases(context, options.workerId);
       await reservations.start();
       await sweep(false);

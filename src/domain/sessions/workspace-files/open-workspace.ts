@@ -104,13 +104,16 @@ const missingOf = ({ missing }: Checkpoint): readonly MissingPart[] =>
   );
 
 /**
- * Converts an error of the engine: INVALID_STATE for a checkpoint that is damaged, and the storage's own error if it does not answer.
+ * Converts an error of the engine: INVALID_STATE for a checkpoint that is damaged or missing, and the storage's own error if it does not answer.
  * Returns other errors as they are.
  */
 export function asWorkspaceError(error: unknown): unknown {
   if (!(error instanceof CheckpointError)) return error;
   if (error.code === 'FAILED' && isOutage(error.cause)) return error.cause;
-  if (error.code !== 'DAMAGED') return error;
-  const message = 'The checkpoint is damaged and cannot be read: choose another one.';
+  if (error.code !== 'DAMAGED' && error.code !== 'MISSING') return error;
+  const message =
+    error.code === 'MISSING'
+      ? 'The file storage does not have the files of this checkpoint: choose another one, or try again later.'
+      : 'The checkpoint is damaged and cannot be read: choose another one.';
   return Object.assign(new DomainError('INVALID_STATE', message), { cause: error });
 }

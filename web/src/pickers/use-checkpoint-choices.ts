@@ -20,7 +20,13 @@ export function pointOf({ kind, turn }: NamedCheckpoint): string {
   return kind === 'HANDOVER' ? `Turn ${turn}, before a stop` : `During turn ${turn}`;
 }
 
-/** The checkpoints of a session, newest first. */
+// The end of a turn is saved again with the files that git ignores, in addition.
+function isLastOfItsTurn({ kind, turn }: NamedCheckpoint, at: number, all: readonly NamedCheckpoint[]): boolean {
+  const newer = all[at - 1];
+  return kind !== 'TURN_END' || newer?.kind !== 'TURN_END' || newer.turn !== turn;
+}
+
+/** The checkpoints of a session, newest first, with one for each end of a turn. */
 export function useCheckpointChoices(sessionId: string): ChoiceSource {
   return useSource<useCheckpointChoicesQuery>(
     graphql`
@@ -44,7 +50,7 @@ export function useCheckpointChoices(sessionId: string): ChoiceSource {
     { id: sessionId },
     ({ session }) =>
       session && {
-        choices: session.checkpoints.nodes.map(({ checkpointId, kind, turn, createdAt }) => ({
+        choices: session.checkpoints.nodes.filter(isLastOfItsTurn).map(({ checkpointId, kind, turn, createdAt }) => ({
           value: checkpointId,
           label: pointOf({ kind, turn }),
           under: exact.format(new Date(createdAt)),

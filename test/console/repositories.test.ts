@@ -76,6 +76,26 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     await page.context().close();
   });
 
+  it('are added by the click that starts the session, although the dialog grows', async () => {
+    const { page } = await openSignedIn(browser, test, team.token, { at: '/sessions?new=yes' });
+    await page.getByLabel('Prompt').fill('Typed and started');
+    await picker(page, 'Repositories').fill('acme/docs');
+    await options(page).filter({ hasText: 'Use this value' }).waitFor();
+    const start = page.getByRole('button', { name: 'Start', exact: true });
+    const { x, y, width, height } = (await start.boundingBox()) ?? expect.fail('Start has no place.');
+    await page.mouse.move(x + width / 2, y + height - 4);
+    await page.mouse.down();
+    expect(await start.boundingBox()).toEqual({ x, y, width, height });
+    await page.mouse.up();
+    await page.getByRole('heading', { name: 'Typed and started' }).waitFor();
+    const rows = await test.app.services.store.query(
+      `select path from session_repository r join session s on s.id = r.session_id where s.title = 'Typed and started'`,
+      [],
+    );
+    expect(rows).toEqual([{ path: 'acme/docs' }]);
+    await page.context().close();
+  });
+
   it('have defaults in an organization, which a new session shows and can leave out', async () => {
     const other = await makeOrganization(test, 'With defaults');
     await connectPermitted(other.organizationId);

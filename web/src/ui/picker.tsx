@@ -3,6 +3,7 @@ import { type KeyboardEvent, type UIEvent, useEffect, useId, useMemo, useRef, us
 import { describeField, FieldFrame, type FieldProps } from './field.tsx';
 import { Icon } from './icons.tsx';
 import { matchesText } from './text-filter.ts';
+import { useAfterPress } from './use-after-press.ts';
 import { type Choice, type ChoiceSource, useChoices } from './use-choices.ts';
 import { usePopoverPosition } from './use-popover-position.ts';
 import { visible } from './visible.ts';
@@ -89,6 +90,7 @@ export function Picker(props: PickerProps) {
   const box = useRef<HTMLDivElement>(null);
   const popup = useRef<HTMLDivElement>(null);
   usePopoverPosition(isOpen, box, popup);
+  const afterPress = useAfterPress();
   const optionId = (index: number) => `${id}-${index}`;
   useEffect(() => {
     if (isOpen && active >= 0) document.getElementById(`${id}-${active}`)?.scrollIntoView({ block: 'nearest' });
@@ -115,9 +117,9 @@ export function Picker(props: PickerProps) {
   const leave = () => {
     const typed = text?.trim() ?? '';
     if (!props.keepsTyped || typed === '') return close();
-    choose(
-      all.find(({ value: own, label: name }) => own === typed || name === typed) ?? { value: typed, label: typed },
-    );
+    const found = all.find(({ value: own, label: name }) => own === typed || name === typed);
+    // The selection may add something above the button that the user presses.
+    afterPress(() => choose(found ?? { value: typed, label: typed }));
   };
   const last = shown.length - 1;
   const press = (event: KeyboardEvent) => {

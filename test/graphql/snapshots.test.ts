@@ -84,10 +84,10 @@ it('takes any other value without an effect, and says so', async () => {
     expect(await noticesOf(id)).toEqual([
       `There is no snapshot ${JSON.stringify(snapshotId)} in the organization, so the session begins with an empty workspace.`,
     ]);
-    const { data } = await graphql(test, test.adminToken, 'query($id: ID!) { session(id: $id) { snapshotId } }', {
-      id,
-    });
-    expect(data.session).toEqual({ snapshotId });
+    const query =
+      'query($id: ID!) { session(id: $id) { snapshotId events(kinds: [NOTICE]) { nodes { ...on NoticeEvent { isWarning } } } } }';
+    const { data } = await graphql(test, test.adminToken, query, { id });
+    expect(data.session).toEqual({ snapshotId, events: { nodes: [{ isWarning: true }] } });
   }
 });
 

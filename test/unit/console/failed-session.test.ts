@@ -20,6 +20,12 @@ it('shows an error once, although the log has it as an error, a message and a st
   expect(keysOf([error(1, 'Another error.'), says(2, message), failed(3)])).toEqual(['e1', 'e2', 'e3']);
 });
 
+it('shows a notice of missing files as a warning', () => {
+  const notice = (seq: number, isWarning: boolean) => entry(seq, { __typename: 'NoticeEvent', body: 'A', isWarning });
+  const rows = transcriptRows([notice(1, true), notice(2, false)]);
+  expect(rows).toMatchObject([{ tone: 'warn' }, { tone: 'plain' }]);
+});
+
 it('shows a limit once, and a later suspension', () => {
   const limit = entry(1, { __typename: 'LimitEvent', body: 'The key has reached its budget.' });
   const suspended = (seq: number) => entry(seq, { __typename: 'StatusEvent', status: 'SUSPENDED', isArchived: false });

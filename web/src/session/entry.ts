@@ -129,6 +129,7 @@ export function readEntry(reference: entry_event$key): Entry {
           seq
           createdAt
           body
+          isWarning
         }
         ... on LimitEvent {
           id

@@ -73,7 +73,7 @@ const statusLines: Readonly<Record<string, Line>> = {
 };
 
 const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before: Status) => Line } = {
-  NoticeEvent: ({ body }) => ({ tone: 'plain', text: body }),
+  NoticeEvent: ({ body, isWarning }) => ({ tone: isWarning ? 'warn' : 'plain', text: body }),
   LimitEvent: ({ body }) => ({ tone: 'warn', text: body }),
   ErrorEvent: ({ body }) => ({ tone: 'bad', text: body }),
   PermissionEvent: ({ title, decision }) => ({

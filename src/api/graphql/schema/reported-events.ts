@@ -59,6 +59,11 @@ eventType(
   'Notice from the service or the agent, for example that the tags of the session were changed.',
   (t) => ({
     body: body(t),
+    isWarning: t.boolean({
+      description:
+        'True if files that the session should have are missing, for example because the saved state of its workspace is damaged.',
+      resolve: (entry) => dataOf(entry).isWarning === true,
+    }),
     ...failureFields(t),
     tags: t.stringList({
       nullable: true,

@@ -33,6 +33,7 @@ export function restoredNotice(state: RestoredState, mask: (text: string) => str
     kind: 'NOTICE',
     body: `${who}The workspace was restored to its state at ${at}.${lost}${missing}`,
     data: {
+      isWarning: lost !== '' || missing !== '',
       workspace: { state: 'restored', checkpointId: id, at: takenAt.toISOString(), files, damaged },
       agentNote: `Your workspace and home were restored to their state at ${at}. Processes that ran before are gone, and work after that time is missing.${lost}${missing}`,
     },
@@ -44,7 +45,7 @@ export function emptyNotice(reason: string): NewEntry {
   return {
     kind: 'NOTICE',
     body: `The session starts with an empty workspace: ${reason}`,
-    data: { workspace: { state: 'empty' }, agentNote: `Your workspace and home are empty: ${reason}` },
+    data: { isWarning: true, workspace: { state: 'empty' }, agentNote: `Your workspace and home are empty: ${reason}` },
   };
 }
 

@@ -81,5 +81,5 @@ export async function findBeginning(
 /** The log entry of a session whose input names a snapshot that does not exist. */
 export function missingSnapshotEntry(snapshotId: string): NewEntry {
   const body = `There is no snapshot ${JSON.stringify(snapshotId)} in the organization, so the session begins with an empty workspace.`;
-  return { kind: 'NOTICE', body };
+  return { kind: 'NOTICE', body, data: { isWarning: true } };
 }

@@ -64,6 +64,16 @@ describe.skipIf(missing !== null)('the checkpoints of a session', { timeout: 180
       expect(await seriousFindings(page), theme).toEqual([]);
     });
     await pick(page, 'Checkpoint', 'Rewind to turn 1');
+    // Forward again, to a turn that the first rewind reverted.
+    await choose(page, 'End of turn 2', 'Rewind to here');
+    await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
+    await message(page, 'Third answer').getByText('Reverted', { exact: true }).waitFor();
+    expect(await page.getByText('Reverted', { exact: true }).count()).toBe(1);
+    await dialog.waitFor({ state: 'detached' });
+    await window.inThemes(async (theme) => {
+      await window.picture('rewound-forward');
+      expect(await seriousFindings(page), theme).toEqual([]);
+    });
     expect(window.consoleErrors).toEqual([]);
   });
 
@@ -72,15 +82,33 @@ describe.skipIf(missing !== null)('the checkpoints of a session', { timeout: 180
     const window = await open(`/sessions/${id}`);
     const { page } = window;
     const dialog = await choose(page, 'End of turn 1', 'Fork from here');
+    const title = dialog.getByLabel('Title');
+    expect(await title.getAttribute('placeholder')).toBe('The title of this session');
     await dialog.getByLabel('Prompt').fill('Try another way');
+    expect(await title.getAttribute('placeholder')).toBe('From the prompt');
     await window.inThemes(() => window.picture('fork-dialog'));
     await dialog.getByRole('button', { name: 'Fork', exact: true }).click();
     await page.getByRole('heading', { name: 'Try another way' }).waitFor();
     await page.getByText('Forked from Write the lexer, end of turn 1').waitFor();
     await window.picture('fork');
+    const facts = page.getByRole('term');
+    await facts.filter({ hasText: 'Forked from' }).waitFor();
+    expect(await facts.filter({ hasText: 'Parent' }).count()).toBe(0);
     await page.getByText('Forked from').getByRole('link', { name: 'Write the lexer' }).click();
     await message(page, 'Second answer').waitFor();
     expect(page.url()).toContain(id);
+    const child = await createSession(test, { title: 'Look around' });
+    await test.app.services.store.execute('update session set parent_id = $1 where id = $2', [id, child]);
+    await page.reload();
+    for (const [heading, name] of [
+      ['Forks', 'Try another way'],
+      ['Sub-sessions', 'Look around'],
+    ] as const) {
+      const part = page.locator('section').filter({ has: page.getByRole('heading', { name: heading, exact: true }) });
+      await part.getByRole('link', { name }).waitFor();
+      expect(await part.getByRole('listitem').count()).toBe(1);
+    }
+    await window.picture('forks');
     expect(window.consoleErrors).toEqual([]);
   });
 
@@ -94,8 +122,12 @@ describe.skipIf(missing !== null)('the checkpoints of a session', { timeout: 180
     await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Saved the snapshot Tools.').waitFor();
 
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.goto('/manage/snapshots');
     await page.getByRole('link', { name: 'Install the tools' }).waitFor();
+    await page.getByRole('button', { name: 'Copy ID of Tools' }).click();
+    await page.getByText('Copied.').waitFor();
+    const snapshotId = await page.evaluate(() => navigator.clipboard.readText());
     await page.getByRole('button', { name: 'Edit Tools' }).click();
     await dialog.getByLabel('Name').fill('Node tools');
     await dialog.getByLabel('Description').fill('Node 24 and pnpm');
@@ -111,6 +143,7 @@ describe.skipIf(missing !== null)('the checkpoints of a session', { timeout: 180
     await window.picture('new-session-snapshot');
     await dialog.getByRole('button', { name: 'Start', exact: true }).click();
     await page.getByRole('heading', { name: 'Build the site' }).waitFor();
+    await page.getByRole('definition').getByText(snapshotId, { exact: true }).waitFor();
     const startedId = new URL(page.url()).pathname.split('/').at(-1);
     const { data } = await graphql(
       test,
@@ -133,7 +166,7 @@ describe.skipIf(missing !== null)('the checkpoints of a session', { timeout: 180
     await page.getByRole('button', { name: 'Details' }).click();
     const dialog = await choose(page, 'End of turn 1', 'Rewind to here');
     await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
-    await page.getByText('The session was reverted.').waitFor();
+    await page.getByText('The session was rewound to “End of turn 1”.').waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
   });
 

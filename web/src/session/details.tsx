@@ -70,6 +70,10 @@ export function Details({ session: reference, plan, children }: DetailsProps) {
           sessionId
           title
         }
+        forkedFrom {
+          __typename
+        }
+        snapshotId
         attachments(first: 50) {
           nodes {
             id
@@ -204,13 +208,14 @@ function Facts({ session }: { readonly session: Session }) {
     ['Playbook', playbook && visible(playbook.title)],
     ['Automation', automation && visible(automation.name)],
     [
-      'Parent',
+      session.forkedFrom ? 'Forked from' : 'Parent',
       parent && (
         <Link href={sessionAddress(parent.sessionId)} key="parent">
           {plainTitle(parent.title)}
         </Link>
       ),
     ],
+    ['Snapshot', session.snapshotId && <code key="snapshot">{visible(session.snapshotId)}</code>],
     [
       'Tags',
       session.tags.length > 0 &&

@@ -16,6 +16,7 @@ export function ForkDialog({ sessionId, point, onClose }: PointDialogProps) {
   const [, go] = useLocation();
   const keyOf = useAttemptKey();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
+  const [hasPrompt, setHasPrompt] = useState(false);
   const [fork, isBusy] = useMutation<forkDialogMutation>(
     graphql`
       mutation forkDialogMutation($input: ForkSessionInput!) {
@@ -65,8 +66,14 @@ export function ForkDialog({ sessionId, point, onClose }: PointDialogProps) {
         rows={5}
         hint="Without a prompt, the fork waits for its first message."
         error={errorOf(errors, 'prompt')}
+        onChange={({ target }) => setHasPrompt(target.value.trim() !== '')}
       />
-      <TextField label="Title" name="title" placeholder="From the prompt" error={errorOf(errors, 'title')} />
+      <TextField
+        label="Title"
+        name="title"
+        placeholder={hasPrompt ? 'From the prompt' : 'The title of this session'}
+        error={errorOf(errors, 'title')}
+      />
     </FormDialog>
   );
 }

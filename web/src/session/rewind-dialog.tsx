@@ -7,7 +7,7 @@ import { useMutation } from '../relay/use-mutation.ts';
 import { useToasts } from '../ui/toasts.tsx';
 import { Point, type PointDialogProps } from './point.tsx';
 
-/** A dialog that says what a rewind reverts, and reverts a session to a checkpoint. */
+/** A dialog that says what a rewind reverts, and rewinds a session to a checkpoint. */
 export function RewindDialog({ sessionId, point, onClose }: PointDialogProps) {
   const toasts = useToasts();
   const keyOf = useAttemptKey();
@@ -38,7 +38,7 @@ export function RewindDialog({ sessionId, point, onClose }: PointDialogProps) {
     const { errors: refused } = await rewind({ input: { ...input, idempotencyKey: keyOf(input) } });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say('The session was reverted. Send a message to continue.');
+    toasts.say(`The session was rewound to “${point.label}”. Send a message to continue.`);
     onClose();
   };
   return (

@@ -17,7 +17,7 @@ const maxFollowed = 20;
 type Child = subSessions_session$data['children']['nodes'][number];
 type SessionState = Omit<NonNullable<subSessionsSubscription['response']['sessionUpdated']>, 'id'>;
 
-/** The child sessions of a session with their current status; null if it has none. */
+/** The child sessions of a session and its forks, with their current status. */
 export function SubSessions({ session }: { readonly session: subSessions_session$key }) {
   const { children } = useFragment(
     graphql`
@@ -30,6 +30,9 @@ export function SubSessions({ session }: { readonly session: subSessions_session
             status
             statusDetail
             endReason
+            forkedFrom {
+              __typename
+            }
           }
         }
       }
@@ -38,16 +41,22 @@ export function SubSessions({ session }: { readonly session: subSessions_session
   );
   const { nodes } = children;
   const followed = new Set(nodes.filter(({ endReason }) => !endReason).slice(0, maxFollowed));
-  if (nodes.length === 0) return null;
-  return (
-    <section>
-      <h2>Sub-sessions</h2>
-      <ul className="plain">
-        {nodes.map((child) => (
-          <SubSession child={child} isFollowed={followed.has(child)} key={child.id} />
-        ))}
-      </ul>
-    </section>
+  const parts = [
+    { title: 'Sub-sessions', sessions: nodes.filter(({ forkedFrom }) => !forkedFrom) },
+    { title: 'Forks', sessions: nodes.filter(({ forkedFrom }) => forkedFrom) },
+  ];
+  return parts.map(
+    ({ title, sessions }) =>
+      sessions.length > 0 && (
+        <section key={title}>
+          <h2>{title}</h2>
+          <ul className="plain">
+            {sessions.map((child) => (
+              <SubSession child={child} isFollowed={followed.has(child)} key={child.id} />
+            ))}
+          </ul>
+        </section>
+      ),
   );
 }
 

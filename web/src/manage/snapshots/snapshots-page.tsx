@@ -16,6 +16,7 @@ import { sessionAddress } from '../../session/address.ts';
 import { plainTitle } from '../../session/plain-title.ts';
 import { nameOf } from '../../ui/actor.ts';
 import { Button } from '../../ui/button.tsx';
+import { useCopy } from '../../ui/copy.ts';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -82,6 +83,7 @@ function Snapshots({ organization }: { readonly organization: snapshotsPage_orga
     organization,
   );
   const { may, viewer } = useSigned();
+  const copy = useCopy();
   const [editing, setEditing] = useState<Snapshot | null>(null);
   const [leaving, setLeaving] = useState<Snapshot | null>(null);
   const { __id: connectionId, edges } = data.snapshots;
@@ -119,23 +121,33 @@ function Snapshots({ organization }: { readonly organization: snapshotsPage_orga
     { label: 'Size', isNumber: true, cell: ({ checkpoint }) => checkpoint && writeSize(checkpoint.bytes) },
     { label: 'Created by', cell: ({ createdBy }) => nameOf(createdBy) },
     { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    actionsColumn((snapshot) =>
-      mayChange(snapshot) ? (
-        <>
-          <Button size="small" aria-label={`Edit ${snapshot.name}`} onClick={() => setEditing(snapshot)}>
-            Edit
-          </Button>
-          <Button
-            size="small"
-            tone="danger"
-            aria-label={`Delete ${snapshot.name}`}
-            onClick={() => setLeaving(snapshot)}
-          >
-            Delete
-          </Button>
-        </>
-      ) : null,
-    ),
+    actionsColumn((snapshot) => (
+      <>
+        <Button
+          size="small"
+          icon="copy"
+          aria-label={`Copy ID of ${snapshot.name}`}
+          onClick={() => void copy(snapshot.snapshotId)}
+        >
+          Copy ID
+        </Button>
+        {mayChange(snapshot) && (
+          <>
+            <Button size="small" aria-label={`Edit ${snapshot.name}`} onClick={() => setEditing(snapshot)}>
+              Edit
+            </Button>
+            <Button
+              size="small"
+              tone="danger"
+              aria-label={`Delete ${snapshot.name}`}
+              onClick={() => setLeaving(snapshot)}
+            >
+              Delete
+            </Button>
+          </>
+        )}
+      </>
+    )),
   ];
   return (
     <Page title="Snapshots">

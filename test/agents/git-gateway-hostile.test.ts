@@ -273,28 +273,40 @@ describe('forges that lie', () => {
       what: 'asks for a password',
       intercept: ((_, response) =>
         Boolean(response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end('no'))) as Intercept,
-      text: 'refused the credential with which Switchyard uses acme/site',
+      text: 'refused the credential of the connection "Local git" for acme/site. An administrator can test the connection "Local git" in Settings → Git.',
     },
     {
       what: 'closes the connection',
       intercept: (({ socket }) => Boolean(socket.destroy())) as Intercept,
-      text: 'could not be reached',
+      text: 'could not be reached by the connection "Local git".',
     },
     { what: 'does not answer', intercept: (() => true) as Intercept, text: 'sent nothing for 1 s' },
     {
       what: 'has no such repository',
       intercept: ((_, response) => Boolean(response.writeHead(404).end())) as Intercept,
-      text: 'has no repository acme/site, or the git connection may not use it',
+      text: 'has no repository acme/site, or the connection "Local git" may not use it',
     },
   ])('shows that a forge $what', async ({ intercept, text }) => {
     const isAllowed = (url: URL) => url.protocol === 'http:' && url.hostname === '127.0.0.1';
     const { stderr, code } = await clone(intercept, {
       addresses: { lookup: null, isAllowed },
+      credentialFor: () => ({ ...forgeAccount, connection: 'Local git' }),
       limits: { idleTimeoutMs: 1_000 },
     });
     expect(stderr).toContain('fatal: remote error: ');
     expect(stderr).toContain(text);
     expect(code).toBe(128);
+  });
+
+  it('shows that a forge does not answer with TLS', async () => {
+    const forge = await startGitForge();
+    const repository = repositoryAt(forge.url, 'acme/site');
+    const agent = await startGitAgent([{ ...repository, url: repository.url.replace('http:', 'https:') }], {
+      credentialFor: () => ({ ...forgeAccount, connection: 'Local git' }),
+    });
+    const { stderr } = await agent.git('', 'clone', repository.url, 'site');
+    const advice = 'An administrator can test the connection "Local git" in Settings → Git.';
+    expect(stderr).toContain(`${forge.host} does not answer with TLS. ${advice}`);
   });
 
   it('hides a credential that the forge repeats', async () => {

@@ -183,8 +183,11 @@ describe('allowed pushes', () => {
   });
 
   it.each([
-    { status: 401, text: 'refused the credential with which Switchyard uses acme/site.' },
-    { status: 403, text: 'does not permit this for acme/site. The host says: Ask the owner, not canary' },
+    { status: 401, text: 'refused the credential of the git connection for acme/site.' },
+    {
+      status: 403,
+      text: 'does not permit this for acme/site by the git connection. The host says: Ask the owner, not canary',
+    },
     { status: 503, text: 'answered with status 503.' },
   ])('shows that the forge answered the push with status $status', async ({ status, text }) => {
     const { agent, push } = await start({}, {}, ({ url, headers }, response) => {

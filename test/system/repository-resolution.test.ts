@@ -55,7 +55,8 @@ it('reads a reference in each form, and creates one row for all', async () => {
   expect(new Set(found.map(({ repositoryId }) => repositoryId)).size).toBe(1);
   const [first] = await resolve('ACME/SITE');
   expect(first).toEqual({
-    ...{ repositoryId: found[0]?.repositoryId, connectionId, kind: 'gitea_token', host, path: 'acme/Site' },
+    ...{ repositoryId: found[0]?.repositoryId, connectionId, connectionName: expect.any(String) },
+    ...{ kind: 'gitea_token', host, path: 'acme/Site' },
     ...{ cloneUrl: `https://${host}/acme/Site.git`, defaultBranch: null, isReadOnly: false },
     pushSettings: readPushSettings(null),
   });

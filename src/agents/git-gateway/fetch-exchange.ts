@@ -34,7 +34,7 @@ export async function passAdvertisement(
   const sent = await sendRequest(parts.upstream, { method: 'GET', url, headers, credential, signal, body: null });
   const { response } = sent;
   const type = `${service}-advertisement`;
-  if (response.statusCode !== 200) throw await readError(response, repository, mask);
+  if (response.statusCode !== 200) throw await readError(response, repository, { credential, mask });
   if (!isGitResponse(response, type) || !sent.url.pathname.endsWith(`/${refsPath}`)) {
     response.destroy();
     throw new RefusedError(`${repository.host} did not answer as a git server for ${repository.path}.`, 502);
@@ -73,6 +73,6 @@ export async function passFetch(parts: GitGatewayParts, exchange: GitExchange): 
   }
   const response = await answer;
   const type = 'upload-pack-result';
-  if (!isGitResponse(response, type)) throw await readError(response, repository, mask);
+  if (!isGitResponse(response, type)) throw await readError(response, repository, { credential, mask });
   await sendResponse(parts, exchange, { response, type, secrets });
 }

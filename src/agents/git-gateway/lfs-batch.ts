@@ -35,7 +35,7 @@ export async function passLfsBatch(parts: GitGatewayParts, exchange: GitExchange
     signal,
     body: Buffer.from(JSON.stringify({ operation, transfers: ['basic'], ...(ref ? { ref } : {}), objects })),
   });
-  if (sent.response.statusCode !== 200) throw await readError(sent.response, repository, mask);
+  if (sent.response.statusCode !== 200) throw await readError(sent.response, repository, { credential, mask });
   const answered = batchResponseSchema.safeParse(readJson(await readResponse(sent.response, maxJsonBytes)));
   if (!answered.success) throw new RefusedError(`${repository.host} did not answer as an LFS server.`, 502);
   const sizes = new Map(objects.map(({ oid, size }) => [oid, size]));

@@ -68,7 +68,7 @@ async function download(
     body: null,
   });
   const { statusCode: status = 0 } = response;
-  if (status !== 200 && !(isRange && status === 206)) throw await readError(response, repository, mask);
+  if (status !== 200 && !(isRange && status === 206)) throw await readError(response, repository, { credential, mask });
   const { 'content-length': length, 'content-range': contentRange = '' } = response.headers;
   outgoing.writeHead(status, {
     'content-type': 'application/octet-stream',
@@ -110,7 +110,7 @@ async function upload(
   }
   const response = await received;
   const { statusCode: status = 0 } = response;
-  if (status < 200 || status >= 300) throw await readError(response, repository, mask);
+  if (status < 200 || status >= 300) throw await readError(response, repository, { credential, mask });
   response.destroy();
   outgoing.writeHead(200, { 'content-length': 0 }).end();
 }
@@ -131,7 +131,7 @@ async function verify(
     body: Buffer.from(JSON.stringify({ oid: action.oid, size: action.size })),
   });
   const { statusCode: status = 0 } = response;
-  if (status < 200 || status >= 300) throw await readError(response, repository, mask);
+  if (status < 200 || status >= 300) throw await readError(response, repository, { credential, mask });
   response.destroy();
   outgoing.writeHead(200, { 'content-length': 0 }).end();
 }

@@ -113,7 +113,7 @@ async function forwardPush(parts: GitGatewayParts, exchange: GitExchange, push: 
   });
   const type = 'receive-pack-result';
   if (!isGitResponse(response, type)) {
-    const error = await readError(response, repository, mask);
+    const error = await readError(response, repository, { credential, mask });
     state.set('rejected', null);
     throw error;
   }

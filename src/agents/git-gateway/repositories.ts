@@ -17,6 +17,8 @@ export interface GatewayRepository {
 export interface GitCredential {
   readonly username: string;
   readonly password: string;
+  /** The name of the git connection that it belongs to, which errors show. */
+  readonly connection?: string | undefined;
 }
 
 /** The reason for which a session may not use a repository, as a sentence for the agent. Contains no secret. */

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { adviceToTest, connectionText } from './connection-text.ts';
+import type { ExchangeCredential } from './exchange.ts';
 import { RefusedError } from './refusals.ts';
 import type { GatewayRepository } from './repositories.ts';
 
@@ -7,16 +9,16 @@ const maxErrorBytes = 4_096;
 
 /**
  * Makes a sentence of a forge's error response. The forge's own text is added if it is plain text or the message of
- * LFS's JSON, with secrets replaced by `mask`. Destroys the response. Never rejects.
+ * LFS's JSON, with secrets replaced by `mask`, and the git connection of the credential is named. Destroys the response. Never rejects.
  */
 export async function readError(
   response: IncomingMessage,
   { host, path }: Pick<GatewayRepository, 'host' | 'path'>,
-  mask: (text: string) => string,
+  { credential, mask }: Pick<ExchangeCredential, 'credential' | 'mask'>,
 ): Promise<RefusedError> {
   const { statusCode: status = 0 } = response;
   const text = mask(await readText(response)).trim();
-  const sentence = sentenceFor(status, host, path);
+  const sentence = sentenceFor(status, host, path, credential);
   const passed = status >= 400 && status < 600 && status !== 401 ? status : 502;
   return new RefusedError(
     text === '' ? sentence : `${sentence} The host says: ${/[.!?]$/.test(text) ? text : `${text}.`}`,
@@ -24,11 +26,11 @@ export async function readError(
   );
 }
 
-function sentenceFor(status: number, host: string, path: string): string {
-  if (status === 401)
-    return `${host} refused the credential with which Switchyard uses ${path}. An administrator can test the git connection.`;
-  if (status === 403) return `${host} does not permit this for ${path}.`;
-  if (status === 404) return `${host} has no repository ${path}, or the git connection may not use it.`;
+function sentenceFor(status: number, host: string, path: string, credential: ExchangeCredential['credential']): string {
+  const connection = connectionText(credential);
+  if (status === 401) return `${host} refused the credential of ${connection} for ${path}. ${adviceToTest(credential)}`;
+  if (status === 403) return `${host} does not permit this for ${path} by ${connection}.`;
+  if (status === 404) return `${host} has no repository ${path}, or ${connection} may not use it.`;
   if (status === 429) return `${host} has received too many requests. Try again later.`;
   return `${host} answered with status ${status}.`;
 }

@@ -1,7 +1,9 @@
 import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { isTlsMissing } from '../../common/missing-tls.ts';
 import { parseUrl } from '../../common/parse-url.ts';
 import type { ConnectionAgents } from '../gateway/connection-agents.ts';
+import { adviceToTest, connectionText } from './connection-text.ts';
 import { RefusedError } from './refusals.ts';
 import type { AddressRules, GitCredential } from './repositories.ts';
 
@@ -53,7 +55,8 @@ export function startRequest(
     signal,
     ...lookup,
   });
-  let reason = `${url.host} could not be reached.`;
+  const by = credential === null ? '' : ` by ${connectionText(credential)}`;
+  let reason = `${url.host} could not be reached${by}.`;
   request.setTimeout(idleTimeoutMs, () => {
     reason = `${url.host} sent nothing for ${Math.round(idleTimeoutMs / 1_000)} s.`;
     request.destroy(new Error(reason));
@@ -64,7 +67,10 @@ export function startRequest(
       resolve(received);
     });
     // Omits Node's message: it names addresses behind the host's name.
-    request.on('error', () => reject(new RefusedError(reason, 502)));
+    request.on('error', (error) => {
+      if (isTlsMissing(error)) reason = `${url.host} does not answer with TLS. ${adviceToTest(credential)}`;
+      reject(new RefusedError(reason, 502));
+    });
     request.once('close', () => reject(new RefusedError(reason, 502)));
   });
   // Those who write the body notice the end of the request first.

@@ -13,6 +13,7 @@ export interface UsableRepository {
   readonly repositoryId: string;
   /** Unprefixed id. */
   readonly connectionId: string;
+  readonly connectionName: string;
   readonly kind: ForgeKind;
   /** In lower case, with the port if it is not the default. */
   readonly host: string;
@@ -155,7 +156,7 @@ const isPossiblePath = `(named.path !~ '/.*/' or (con.provider_type in ('gitlab_
 // A host-qualified path may begin with the path of the connection's base URL.
 const findSql = `
   select distinct on (c.position) c.position::int as position, r.id as "repositoryId", o.enterprise_id as "enterpriseId",
-    con.id as "connectionId", con.provider_type as kind, con.host_key as host, con.host as address,
+    con.id as "connectionId", con.name as "connectionName", con.provider_type as kind, con.host_key as host, con.host as address,
     coalesce(r.path, p.repo_path, named.path) as path, r.default_branch as "defaultBranch",
     coalesce(p.read_only, false) as "isReadOnly", r.settings
   from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[]) c (organization_id, position, id, host, path)
@@ -248,11 +249,14 @@ async function createMissing(
 }
 
 function toUsable(row: FoundRow, created: ReadonlyMap<string, CreatedRow>): UsableRepository {
-  const { connectionId, kind, host, defaultBranch, isReadOnly, address } = row;
+  const { connectionId, connectionName, kind, host, defaultBranch, isReadOnly, address } = row;
   const first = row.repositoryId === null ? created.get(keyOf(row)) : undefined;
   const path = first?.path ?? row.path;
   const repositoryId = first?.id ?? (row.repositoryId as string);
   const cloneUrl = cloneUrlOf(address, path);
   const pushSettings = readPushSettings(row.settings);
-  return { repositoryId, connectionId, kind, host, path, cloneUrl, defaultBranch, isReadOnly, pushSettings };
+  return {
+    ...{ repositoryId, connectionId, connectionName, kind, host, path, cloneUrl },
+    ...{ defaultBranch, isReadOnly, pushSettings },
+  };
 }

@@ -1,4 +1,5 @@
 import type { LookupFunction } from 'node:net';
+import { adviceToTest } from '../../../agents/git-gateway/connection-text.ts';
 import type { PushRules } from '../../../agents/git-gateway/push-rules.ts';
 import type {
   AddressRules,
@@ -43,16 +44,18 @@ export function createAccess(
   return {
     repositories: () => gatewayRepositories,
     async credentialFor(repository: GatewayRepository, access: GitAccess) {
+      let connection: string | undefined;
       try {
         const usable = await usableOf(repository);
         if (usable === null) return notPermitted(repository);
+        connection = usable.connectionName;
         const forge = await openConnection(context, usable.connectionId);
         const { username, password } = await forge.credentialFor(usable.path, access);
         onCredential({ username, password });
-        return { username, password };
+        return { username, password, connection };
       } catch (error) {
         context.log.warn({ err: error, repository: nameOf(repository) }, 'A credential for git could not be read.');
-        return unavailable(repository);
+        return unavailable(repository, connection);
       }
     },
     async rulesFor(repository: GatewayRepository): Promise<PushRules | GitRefusal> {
@@ -127,7 +130,7 @@ function readOnly(repository: GatewayRepository): GitRefusal {
   return { refused: 'READ_ONLY', message };
 }
 
-function unavailable(repository: GatewayRepository): GitRefusal {
-  const message = `Switchyard has no working credential for ${nameOf(repository)}. An administrator can test the git connection.`;
+function unavailable(repository: GatewayRepository, connection?: string): GitRefusal {
+  const message = `Switchyard has no working credential for ${nameOf(repository)}. ${adviceToTest({ connection })}`;
   return { refused: 'UNAVAILABLE', message };
 }

@@ -31,6 +31,7 @@ export function PullRequests({ session }: { readonly session: pullRequests_sessi
           branch
           state
           isReadOnly
+          hasPullRequests
         }
         pullRequests {
           url
@@ -58,7 +59,11 @@ export function PullRequests({ session }: { readonly session: pullRequests_sessi
     session,
   );
   const pushable = repositories.filter(
-    (each) => each.state === 'READY' && !each.isReadOnly && !pullRequests.some((open) => isOpenOf(open, each)),
+    (each) =>
+      each.state === 'READY' &&
+      !each.isReadOnly &&
+      each.hasPullRequests &&
+      !pullRequests.some((open) => isOpenOf(open, each)),
   );
   const mayOpen = viewerCanManage.isAllowed && pushable.length > 0;
   if (pullRequests.length === 0 && !mayOpen) return null;

@@ -65,6 +65,10 @@ export const SessionRepository = builder.objectRef<SessionRepositoryRecord>('Ses
     isReadOnly: t.exposeBoolean('isReadOnly', {
       description: 'Whether the organization could only read the repository when the session was started.',
     }),
+    hasPullRequests: t.exposeBoolean('hasPullRequests', {
+      description:
+        'Whether the host has pull requests. False if the session was started with a connection of the kind GIT_HTTPS.',
+    }),
     state: t.field({
       type: repositoryState.type,
       description: 'State of the clone in the workspace.',

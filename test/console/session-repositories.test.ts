@@ -66,6 +66,8 @@ describe.skipIf(missing !== null)('the page of a session with repositories', { t
     const commit = await forge.git('acme/site', 'rev-parse', 'main');
     await details.getByText(`main at ${commit.slice(0, 7)}`, { exact: true }).waitFor();
     await details.getByText('Ready', { exact: true }).waitFor();
+    // A server with git alone has no pull requests.
+    expect(await page.getByRole('button', { name: 'Open pull request' }).count()).toBe(0);
     await details.getByText('switchyard/add-a-page', { exact: false }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('session-repository');
@@ -78,16 +80,18 @@ describe.skipIf(missing !== null)('the page of a session with repositories', { t
     await page.context().close();
   });
 
-  it('shows once why a repository could not be cloned, and tries again', async () => {
+  it('shows once why a repository could not be cloned, and how to try again', async () => {
     const forge = await startGitForge();
     await connect(forge.url);
     const input = { agent: 'shell', title: 'Too early', prompt: 'cat README.md' };
     const id = await createSession(test, { ...input, repositories: [{ repository: `${forge.host}/acme/late` }] });
     const window = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
     const { page } = window;
-    const again = log(page).getByRole('button', { name: 'Try again' });
+    const again = page.getByRole('button', { name: /^(Retry|Try again)$/ });
     await again.waitFor();
     await log(page).getByText(`${forge.host}/acme/late could not be cloned.`, { exact: false }).waitFor();
+    expect(await again.count()).toBe(1);
+    await log(page).getByText(`or the connection "${forge.url}" may not use it.`, { exact: false }).waitFor();
     expect(await log(page).getByText('cannot be used', { exact: false }).count()).toBe(0);
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('session-repository-failed');

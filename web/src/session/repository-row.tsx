@@ -1,27 +1,13 @@
 import './repository-row.css';
-import { createContext, useContext } from 'react';
-import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
 import type { EntryOf } from './entry.ts';
 import { pushTitle } from './repository-rows.ts';
 
-/** Tries a failed clone again. */
-export interface TryAgain {
-  /** The number of the last step of a repository in the log. */
-  readonly seq: number;
-  readonly isBusy: boolean;
-  readonly run: () => void;
-}
-
-/** See {@link TryAgain}; null: nothing can be tried again, or not by the viewer. */
-export const TryAgainContext = createContext<TryAgain | null>(null);
-
 /** A repository of the session while it is cloned, with the progress, and afterwards with the result. */
 export function RepositoryRow({ entry }: { readonly entry: EntryOf<'RepositoryEvent'> }) {
-  const { repository, repositoryState, percent, body, createdAt, seq } = entry;
-  const again = useContext(TryAgainContext);
+  const { repository, repositoryState, percent, body, createdAt } = entry;
   const name = visible(repository);
   if (repositoryState === 'FAILED') {
     return (
@@ -33,11 +19,6 @@ export function RepositoryRow({ entry }: { readonly entry: EntryOf<'RepositoryEv
           </span>
           <Time at={createdAt} />
         </p>
-        {again?.seq === seq && (
-          <Button size="small" icon="play" isBusy={again.isBusy} onClick={again.run}>
-            Try again
-          </Button>
-        )}
       </div>
     );
   }

@@ -26,7 +26,6 @@ import { OtherViewers, Typing, usePresence } from './presence.tsx';
 import { QueuedMessages, useQueued, useWithdraw } from './queued-messages.tsx';
 import { QuotaNote } from './quota-note.tsx';
 import { RepositoryLine } from './repositories.tsx';
-import { TryAgainContext } from './repository-row.tsx';
 import { Retry } from './retry.tsx';
 import { SessionButtons } from './session-buttons.tsx';
 import { Transcript } from './transcript.tsx';
@@ -34,7 +33,6 @@ import { lastPlan } from './transcript-rows.ts';
 import { UnansweredContext } from './unanswered.tsx';
 import { useChoose } from './use-answer.ts';
 import { useRepositoryStep } from './use-repository-step.ts';
-import { useRetry } from './use-retry.ts';
 import { useSessionTabs } from './use-session-tabs.ts';
 import { canStop } from './use-stop.ts';
 import { useTranscript } from './use-transcript.ts';
@@ -209,13 +207,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
     () => ({ ids: hasFailed ? queue.inTranscript : new Set<string>(), withdraw: mayChange ? withdraw : null }),
     [hasFailed, queue.inTranscript, mayChange, withdraw],
   );
-  const step = useRepositoryStep(transcript.entries, refetch);
-  const [retry, isRetrying] = useRetry(sessionId);
-  const mayTryAgain = mayChange && hasFailed && !isWorking && step?.repositoryState === 'FAILED';
-  const tryAgain = useMemo(
-    () => (mayTryAgain ? { seq: step.seq, isBusy: isRetrying, run: () => retry(String(step.seq)) } : null),
-    [mayTryAgain, step, isRetrying, retry],
-  );
+  useRepositoryStep(transcript.entries, refetch);
   const toggle = (
     <span className="details-toggle">
       <Button size="small" icon="menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -265,13 +257,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
           <Announcements entries={transcript.entries} isLoaded={transcript.isLoaded} />
           <FilesContext value={session.attachments.nodes}>
             <UnansweredContext value={unanswered}>
-              <TryAgainContext value={tryAgain}>
-                <Transcript
-                  transcript={transcript}
-                  questionId={pendingQuestion?.questionId ?? null}
-                  onChoose={choose}
-                />
-              </TryAgainContext>
+              <Transcript transcript={transcript} questionId={pendingQuestion?.questionId ?? null} onChoose={choose} />
             </UnansweredContext>
           </FilesContext>
           <Typing others={presence.others} />

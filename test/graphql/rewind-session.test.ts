@@ -117,6 +117,16 @@ it('reverts to the end of a turn, and the log continues', async () => {
   await expect(end(run)).rejects.toThrow(FencedError);
 });
 
+it('gives the digest what holds again after a rewind to a reverted turn', async () => {
+  const sessionId = await createSession(test);
+  await turns(sessionId, 3);
+  await rewind(sessionId, { turn: 1 });
+  await say(test, sessionId, 'Answer 4');
+  await rewind(sessionId, { turn: 2 });
+  const digest = await transcriptDigest(await asAdministrator(test), sessionId);
+  expect(digest.match(/(?:Message|Answer) \d/g)).toEqual(['Answer 1', 'Message 2', 'Answer 2']);
+});
+
 it('tells the agent of the next turn, and leaves what was reverted out of its digest', async () => {
   const sessionId = await createSession(test);
   await turns(sessionId, 3);

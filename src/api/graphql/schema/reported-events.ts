@@ -90,7 +90,7 @@ eventType(
 /** RewindEvent; the file on event relations adds its `checkpoint` field. */
 export const RewindEvent = eventType(
   'RewindEvent',
-  'Return of the files and the agent of the session to a checkpoint. Entries of the log between the checkpoint and this one no longer hold.',
+  'Return of the files and the agent of the session to a checkpoint. Entries of the log between the checkpoint and this one no longer hold. Of the earlier ones, those hold that held when the log ended at `toSeq`.',
   (t) => ({
     body: body(t),
     turn: t.int({
@@ -98,7 +98,7 @@ export const RewindEvent = eventType(
       resolve: (entry) => intOf(dataOf(entry).turn) ?? 0,
     }),
     toSeq: t.int({
-      description: 'Number of the last entry of the log that still holds.',
+      description: 'Number of the last entry of the log when the checkpoint was saved.',
       resolve: (entry) => intOf(dataOf(entry).toSeq) ?? 0,
     }),
     savedAt: t.field({

@@ -26,14 +26,23 @@ interface DigestRow {
   readonly status: string | null;
 }
 
-// Entries that a rewind reverted no longer hold, except for messages that the agent had not received.
-const isReverted = `exists (
-  select 1 from log_entry w where w.session_id = e.session_id and w.kind = 'REWIND' and w.seq > e.seq
-     and w.seq < coalesce($5::int, 2147483647) and e.seq > (w.data->>'toSeq')::int
-     and not (w.data->'keptSeqs') @> to_jsonb(e.seq))`;
+const lastRewind = (untilSeq: string) => `
+  select w.seq, (w.data->>'toSeq')::int as "toSeq", w.data->'keptSeqs' as kept from log_entry w
+   where w.session_id = $1 and w.kind = 'REWIND' and w.seq <= ${untilSeq} order by w.seq desc limit 1`;
+
+// The parts of the log that hold, the last first. A rewind returns the log to its state after `toSeq`, so it also reverts the rewinds
+// between. Messages that the agent had not received still hold.
+const parts = `
+  with recursive part("from", "to", "toSeq", kept) as (
+    select coalesce(w.seq, 0), 2147483647, w."toSeq", w.kept
+      from (select 1) one left join lateral (${lastRewind('coalesce($5::int - 1, 2147483647)')}) w on true
+    union all
+    select coalesce(w.seq, 0), p."toSeq", w."toSeq", w.kept
+      from part p left join lateral (${lastRewind('p."toSeq"')}) w on true where p."toSeq" is not null)`;
+const holds = `exists (select 1 from part p where e.seq between p."from" and p."to" or p.kept @> to_jsonb(e.seq))`;
 
 // Of a tool call only its last entry, with the result. The newest entries first.
-const entries = `
+const entries = `${parts}
   select e.message_type as "messageType", coalesce(c.body, e.body) as body, e.data->>'title' as title, e.data->>'status' as status
     from log_entry e left join message_change c on c.session_id = e.session_id and c.seq = e.seq
    where e.session_id = $1 and c.is_withdrawn is not true and e.seq < coalesce($2::int, 2147483647) and e.seq >= $3::int
@@ -41,7 +50,7 @@ const entries = `
      and (e.kind <> 'TOOL_CALL' or not exists (select 1 from log_entry later
             where later.session_id = e.session_id and later.kind = 'TOOL_CALL' and later.seq > e.seq
               and later.data->>'toolCallId' = e.data->>'toolCallId' and later.seq < coalesce($2::int, 2147483647)))
-     and not ${isReverted}
+     and ${holds}
    order by e.seq desc limit ${maxEntries}`;
 
 // The entry is written with the session, before its first message.

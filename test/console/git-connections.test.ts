@@ -166,6 +166,12 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 120_
     await page.getByText('Connected https://git.example.com.', { exact: true }).waitFor();
     // A server with git alone is tested with a repository, which the user names.
     await dialog(page).getByLabel('Repository to test').waitFor();
+    await button(page, 'Done').click();
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await dialog(page).getByLabel('Host').fill('git.example.com');
+    await dialog(page)
+      .getByText('The connection https://git.example.com has this host too.', { exact: false })
+      .waitFor();
     await page.context().close();
   });
 

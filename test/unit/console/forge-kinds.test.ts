@@ -6,7 +6,7 @@ import {
   missingPermissions,
   type ReportedAbility,
 } from '../../../web/src/manage/git/ability-report.ts';
-import { credentialPage, hostForKind } from '../../../web/src/manage/git/forge-kinds.ts';
+import { credentialPage, findSameHost, hostForKind } from '../../../web/src/manage/git/forge-kinds.ts';
 import { describeTarget, targetKindOf } from '../../../web/src/manage/git/permission-target.ts';
 
 it('links to the page of a forge that creates credentials', () => {
@@ -26,6 +26,13 @@ it('changes the host with the kind, unless the user typed one', () => {
   expect(hostForKind('GITEA_TOKEN', 'GITLAB_TOKEN', 'gitlab.com')).toBe('');
   expect(hostForKind('GITHUB_TOKEN', 'GITEA_TOKEN', '')).toBe('github.com');
   expect(hostForKind('GITHUB_TOKEN', 'GITEA_TOKEN', 'git.example.com')).toBe('git.example.com');
+});
+
+it('finds a connection with the same host, with any scheme and path', () => {
+  const connections = [{ host: 'github.com' }, { host: 'http://git.test:3000/forge' }];
+  expect(findSameHost(connections, 'https://GitHub.com/')).toBe(connections[0]);
+  expect(findSameHost(connections, 'git.test:3000')).toBe(connections[1]);
+  for (const host of ['git.test', '', 'not a host']) expect(findSameHost(connections, host), host).toBeNull();
 });
 
 it('lists missing permissions first, and tells which ones sessions need', () => {

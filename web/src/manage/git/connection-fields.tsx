@@ -1,10 +1,13 @@
 import { useState } from 'react';
 import { errorOf, Select, TextArea, TextField } from '../../ui/field.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { visible } from '../../ui/visible.ts';
 import type { FormFields, FormProblem } from '../kit/kit.ts';
 import {
   type ConnectionMember,
   credentialPage,
   type ForgeKind,
+  findSameHost,
   forgeKindLabel,
   forgeKinds,
   hostForKind,
@@ -25,6 +28,8 @@ export interface EditedConnection {
 interface ConnectionFieldsProps {
   /** Null: a new connection. */
   readonly edited: EditedConnection | null;
+  /** The connections that exist. */
+  readonly connections: readonly { readonly name: string; readonly host: string }[];
   readonly errors: readonly FormProblem[] | null;
 }
 
@@ -35,11 +40,12 @@ export const connectionFieldNames = [
 ];
 
 /** The fields of a git connection. Credentials stay in their inputs only: no state or storage has them. */
-export function ConnectionFields({ edited, errors }: ConnectionFieldsProps) {
+export function ConnectionFields({ edited, connections, errors }: ConnectionFieldsProps) {
   const [kind, setKind] = useState<ForgeKind>(edited?.providerType ?? 'GITHUB_APP');
   const [host, setHost] = useState(edited?.host ?? forgeKinds.GITHUB_APP.defaultHost);
   const { help, members, credentialLink } = forgeKinds[kind];
   const page = credentialPage(kind, host);
+  const same = edited === null ? findSameHost(connections, host) : null;
   const isMoved = edited !== null && host.trim() !== edited.host;
   const isKept = edited?.hasCredential === true;
   const isNeeded = (member: ConnectionMember) => members[member] === true && (!isKept || isMoved);
@@ -113,6 +119,12 @@ export function ConnectionFields({ edited, errors }: ConnectionFieldsProps) {
           error={errorOf(errors, 'host')}
         />
       </div>
+      {same !== null && (
+        <p className="git-warning">
+          <Icon name="warning" /> The connection {visible(same.name)} has this host too. Sessions use the older one,
+          unless permissions of their organization decide otherwise.
+        </p>
+      )}
       <p className="git-help">
         {help}{' '}
         {page !== null && (

@@ -30,12 +30,14 @@ export interface SavedConnection {
 interface ConnectionFormProps {
   /** Null: a new connection. */
   readonly edited: EditedConnection | null;
+  /** The connections that exist. */
+  readonly connections: readonly { readonly name: string; readonly host: string }[];
   readonly onSaved: (saved: SavedConnection) => void;
   readonly onClose: () => void;
 }
 
 /** Connects an account at a forge, or changes a connection, in a dialog. It can be tested before it is saved. */
-export function ConnectionForm({ edited, onSaved, onClose }: ConnectionFormProps) {
+export function ConnectionForm({ edited, connections, onSaved, onClose }: ConnectionFormProps) {
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
@@ -133,7 +135,7 @@ export function ConnectionForm({ edited, onSaved, onClose }: ConnectionFormProps
         onSubmit={(event) => void submit(event)}
         onInput={clear}
       >
-        <ConnectionFields edited={edited} errors={errors} />
+        <ConnectionFields edited={edited} connections={connections} errors={errors} />
         <TestResult isTesting={isTesting} result={errors === null ? result : null} />
         <FormErrors errors={errors} fieldNames={connectionFieldNames} />
       </form>

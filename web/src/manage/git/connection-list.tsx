@@ -175,7 +175,12 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
       )}
       {isCreatingApp && <AppDialog onClose={() => setCreatingApp(false)} />}
       {form !== null && (
-        <ConnectionForm edited={form === 'new' ? null : form} onSaved={finish} onClose={() => setForm(null)} />
+        <ConnectionForm
+          edited={form === 'new' ? null : form}
+          connections={connections}
+          onSaved={finish}
+          onClose={() => setForm(null)}
+        />
       )}
       {tested && form === null && (
         <TestDialog

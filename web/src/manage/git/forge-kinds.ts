@@ -82,13 +82,27 @@ export const isForgeKind = (kind: GitProviderType): kind is ForgeKind => kind in
 export const forgeKindLabel = (kind: GitProviderType): string =>
   isForgeKind(kind) ? forgeKinds[kind].label : 'Other kind';
 
+function addressOf(host: string): URL | null {
+  const text = host.trim();
+  const address = /^https?:\/\//i.test(text) ? text : `https://${text}`;
+  return text !== '' && URL.canParse(address) ? new URL(address) : null;
+}
+
+/** Returns the first of these connections that has the same host; null: none. */
+export function findSameHost<Connection extends { readonly host: string }>(
+  connections: readonly Connection[],
+  host: string,
+): Connection | null {
+  const wanted = addressOf(host)?.host;
+  return (wanted !== undefined && connections.find((each) => addressOf(each.host)?.host === wanted)) || null;
+}
+
 /** Returns the page of a forge on which it creates credentials; null: there is none, or the host is not valid. */
 export function credentialPage(kind: ForgeKind, host: string): string | null {
   const { credentialPath } = forgeKinds[kind];
-  const text = host.trim();
-  const address = /^https?:\/\//i.test(text) ? text : `https://${text}`;
-  if (credentialPath === null || text === '' || !URL.canParse(address)) return null;
-  const { origin, pathname } = new URL(address);
+  const address = addressOf(host);
+  if (credentialPath === null || address === null) return null;
+  const { origin, pathname } = address;
   return `${origin}${pathname.replace(/\/+$/, '')}${credentialPath}`;
 }
 

@@ -258,6 +258,8 @@ function install({ workspace, home, packages }: StepContext): void {
   for (const name of ['package.json', 'package-lock.json'])
     fs.copyFileSync(join(packages.directory, name), join(target, name));
   const env = { ...process.env, HOME: home, npm_config_cache: packages.cache };
-  const options = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier', '--logs-max=0'];
+  const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--logs-max=0'];
+  // As the lock file was made: otherwise npm may look for peers that the cache lacks.
+  const options = ['--offline', '--ignore-scripts', '--legacy-peer-deps', ...quiet];
   execFileSync('npm', ['ci', ...options], { cwd: target, env, stdio: 'pipe' });
 }

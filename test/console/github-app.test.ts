@@ -105,7 +105,7 @@ describe.skipIf(missing !== null)('the creation of a GitHub App', { timeout: 120
     await page.getByRole('link', { name: 'Git settings' }).click();
     await page
       .getByRole('row', { name: /acme at/ })
-      .getByText('switchyard-test[bot] (bot)')
+      .getByText('switchyard-test[bot]')
       .waitFor();
     const [row] = await test.app.services.store.query('select app_id, installation_id from git_connection');
     expect(row).toEqual({ 'app_id': '12345', 'installation_id': String(installationId) });

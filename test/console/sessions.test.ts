@@ -209,12 +209,12 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.getByRole('dialog').getByLabel('Tags').fill('later, soon');
     await page.getByRole('button', { name: 'Add' }).click();
     await page.getByText('2 sessions tagged.').waitFor();
-    expect(await page.locator('.sessions li', { hasText: 'later' }).count()).toBe(2);
+    await expect.poll(() => page.locator('.sessions li', { hasText: 'later' }).count()).toBe(2);
     await page.getByLabel('Select all shown').check();
     await page.getByRole('button', { name: 'Terminate' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Terminate' }).click();
     await page.getByText('3 sessions terminated.').waitFor();
-    expect(await page.getByText('Terminated', { exact: true }).count()).toBe(3);
+    await expect.poll(() => page.getByText('Terminated', { exact: true }).count()).toBe(3);
     await page.getByLabel('Select One').check();
     await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByText('1 session archived.').waitFor();

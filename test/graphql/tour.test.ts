@@ -8,6 +8,8 @@ import { createAutomation } from '../support/automations.ts';
 import { PageReader } from '../support/page-reader.ts';
 import { runMutation } from '../support/people.ts';
 import { seedQuestion } from '../support/questions.ts';
+import { saveCheckpoint } from '../support/session-checkpoints.ts';
+import { createSession } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { root } from '../support/tree.ts';
 import { useApp } from '../support/use-app.ts';
@@ -32,6 +34,13 @@ test('every document of the tour works in sequence', async () => {
     // No worker runs the agent in this test, so the test writes its question.
     if (block.includes('pendingQuestion { questionId reason')) {
       await seedQuestion(app, reader.fill('devin-…'), 'question', 'Which colour?');
+    }
+    // Nor does it save a workspace. The session so far is archived.
+    if (block.includes('rewindSession(')) {
+      const id = await createSession(app, { prompt: 'Write a test' });
+      reader.see([`devin-${id}`]);
+      await app.app.services.store.execute('update run set turn_count = 1 where session_id = $1', [id]);
+      await saveCheckpoint(app, id, { kind: 'TURN_END', turn: 1 });
     }
     const query = reader.fill(block);
     const document = parse(query);

@@ -75,7 +75,8 @@ export interface Sandbox {
   /**
    * Clones a repository into the workspace, where an earlier run has not. Makes the objects readable that its clone
    * borrows, and those of no other repository. Call it before the first process starts. Null: the directory has files
-   * already. A clone of another session gets its new branch. If the files came from another machine, their clone gets the objects of this one, which are fetched. Rejects with
+   * already. A clone of another session then gets its new branch. If the files came from another machine, their clone gets the objects
+   * of this one, which are fetched. Rejects with
    * RepositoryError. A driver without git omits it.
    */
   cloneRepository?(request: SandboxClone): Promise<Clone | null>;

@@ -16,7 +16,7 @@ const maxRefBytes = 2 ** 24;
 
 /**
  * Puts a clone on a new branch at the commit that it has, as `git switch -c` does. Its index and its files do not change. It runs no git,
- * because an agent may have written the configuration, and follows no link. Does nothing if the clone is not on `from`, if `to` exists, or
+ * because an agent may have written the configuration, and writes through no link. Does nothing if the clone is not on `from`, if `to` exists, or
  * if the repository is not as git makes it. No process may use the clone.
  */
 export async function switchBranch({ workspace, names, from, to }: BranchSwitch): Promise<void> {

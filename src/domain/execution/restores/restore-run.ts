@@ -65,7 +65,7 @@ export async function prepareWorkspace(
     const notice = restoredNotice({ ...restored, files, damaged, isMoved: run.isMoved }, options.mask);
     await clearSavedRecord(workspaces.files(sessionId));
     await recordStart(context, run, restored, notice);
-    context.log.info({ sessionId, checkpointId: restored.id, files }, 'A workspace was restored.');
+    context.log.info({ sessionId, checkpointId: restored.id, files, skipped: damaged }, 'A workspace was restored.');
     return { state: 'restored', agentSessionId: restored.agentSessionId };
   }
   await workspaces.discard(sessionId);
@@ -107,8 +107,8 @@ async function tryCandidates(
       if (!isMissing && !isDamaged)
         throw new RestoreDelay('The workspace of a session cannot be restored now.', { cause: error });
       if (isMissing) missing = error;
-      const { message } = error;
-      context.log.error({ sessionId, checkpointId: candidate.id, reason: message }, 'A checkpoint cannot be restored.');
+      // A missing one is tried again every 15 seconds, and the log has the wait.
+      else context.log.error({ err: error, sessionId, checkpointId: candidate.id }, 'A checkpoint is damaged.');
     }
   }
   // Perhaps the storage is the wrong one, such as an empty directory instead of a share that is not mounted.

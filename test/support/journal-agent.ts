@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { checkDatabase, createFirstFiles, planStep, type StepContext } from './checkpoint-kills/agent-steps.ts';
@@ -14,7 +14,7 @@ import { type FileCache, readFileStates } from './file-states.ts';
 export interface JournalAgentSettings {
   /** The directory of the journals, one file for each session of the service. */
   readonly journals: string;
-  readonly packages: StepContext['packages'];
+  readonly packages: Omit<NonNullable<StepContext['packages']>, 'copy'> | null;
   /** The numbers of tool calls in a turn, and the pauses after them in ms. */
   readonly steps: readonly [min: number, max: number];
   readonly pauseMs: readonly [min: number, max: number];
@@ -48,7 +48,8 @@ class AgentSession {
     // The directory of the session has its id.
     this.#journal = join(settings.journals, `${/[0-9a-f]{32}/.exec(cwd)?.[0]}.ndjson`);
     const note = (text: string) => this.#write({ type: 'note', at: Date.now(), pid, text });
-    this.#context = { workspace: cwd, home, packages: settings.packages };
+    const copy = join(settings.journals, '..', `npm-cache-${basename(this.#journal, '.ndjson')}`);
+    this.#context = { workspace: cwd, home, packages: settings.packages && { ...settings.packages, copy } };
     this.#history = historyOf(id);
     if (how === 'new') {
       mkdirSync(join(home, 'agent'), { recursive: true });

@@ -195,13 +195,9 @@ class Scanner implements Scan {
         this.#options.visitor.enter(location);
       }
     };
-    if (names === null) {
-      await visitAll(node.children.keys());
-      await visitAll(node.ignored.keys());
-      return;
-    }
-    this.#removeOthers(inner, new Set(names), isLate);
-    await visitAll(names);
+    if (names !== null) this.#removeOthers(inner, new Set(names), isLate);
+    // All in one loop: another save may change the current directory during each wait, even between two loops.
+    await visitAll(names ?? [...node.children.keys(), ...node.ignored.keys()]);
   }
 
   /** Leaves names of a repository in the layer `files` to later passes, even names that do not exist yet. Returns a test for them. */

@@ -7,8 +7,11 @@ import { join } from 'node:path';
 export interface StepContext {
   readonly workspace: string;
   readonly home: string;
-  /** A directory with package.json and package-lock.json, and npm's cache with its packages; null: npm is not used. */
-  readonly packages: { readonly directory: string; readonly cache: string } | null;
+  /**
+   * A directory with package.json and package-lock.json, npm's cache with its packages, and the path of this agent's copy of the
+   * cache, since a killed npm damages its cache; null: npm is not used.
+   */
+  readonly packages: { readonly directory: string; readonly cache: string; readonly copy: string } | null;
 }
 
 /** A tool call of the agent: it changes only what is below `touches`. */
@@ -257,9 +260,24 @@ function install({ workspace, home, packages }: StepContext): void {
   const target = join(workspace, 'installed');
   for (const name of ['package.json', 'package-lock.json'])
     fs.copyFileSync(join(packages.directory, name), join(target, name));
-  const env = { ...process.env, HOME: home, npm_config_cache: packages.cache };
+  copyCache(packages);
+  const env = { ...process.env, HOME: home, npm_config_cache: packages.copy };
   const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--logs-max=0'];
   // As the lock file was made: otherwise npm may look for peers that the cache lacks.
   const options = ['--offline', '--ignore-scripts', '--legacy-peer-deps', ...quiet];
-  execFileSync('npm', ['ci', ...options], { cwd: target, env, stdio: 'pipe' });
+  try {
+    execFileSync('npm', ['ci', ...options], { cwd: target, env, stdio: 'pipe' });
+  } catch (error) {
+    fs.rmSync(packages.copy, { recursive: true, force: true });
+    copyCache(packages);
+    execFileSync('npm', ['ci', ...options], { cwd: target, env, stdio: 'pipe' });
+    process.stderr.write(`npm succeeded with another copy of its cache. Before: ${error}\n`);
+  }
+}
+
+function copyCache({ cache, copy }: NonNullable<StepContext['packages']>): void {
+  if (fs.existsSync(copy)) return;
+  const unfinished = `${copy}.${process.pid}`;
+  fs.cpSync(cache, unfinished, { recursive: true });
+  fs.renameSync(unfinished, copy);
 }

@@ -23,7 +23,7 @@ export interface Packages {
 
 /** Returns a project of about 20,000 files. It is made once, with a registry, and kept in the temporary folder. */
 export async function ensurePackages(onProgress: (text: string) => void): Promise<Packages> {
-  const path = join(tmpdir(), 'switchyard-bench-packages-1');
+  const path = join(tmpdir(), 'switchyard-bench-packages-2');
   const packages = { directory: path, cache: join(path, 'cache') };
   if (await stat(path).catch(() => null)) return packages;
   onProgress('  the packages are downloaded');
@@ -34,7 +34,10 @@ export async function ensurePackages(onProgress: (text: string) => void): Promis
     dependencies[name] = JSON.parse(await readFile(join('node_modules', name, 'package.json'), 'utf8')).version;
   await writeFile(join(made, 'package.json'), JSON.stringify({ name: 'installed', private: true, dependencies }));
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--legacy-peer-deps', '--cache', join(made, 'cache')];
-  await run('npm', ['install', ...options], { cwd: made });
+  // With the addresses of the packages in the lock file, npm needs nothing but these packages.
+  await run('npm', ['install', '--omit-lockfile-registry-resolved=false', ...options], { cwd: made });
+  await rm(join(made, 'node_modules'), { recursive: true });
+  await run('npm', ['ci', '--offline', ...options], { cwd: made });
   await rm(join(made, 'node_modules'), { recursive: true });
   await rename(made, path);
   return packages;

@@ -51,6 +51,7 @@ it('rejects with a ForgeError, or succeeds, whatever JSON the forge sends', asyn
       const { pulls, ...forge } = opened(kind);
       const calls = [
         forge.getRepository('acme/site'),
+        forge.accessOf('acme/site', 'octocat'),
         forge.listRepositories(),
         pulls.read('acme/site', 1),
         pulls.comments('acme/site', 1),

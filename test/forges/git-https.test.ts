@@ -68,6 +68,7 @@ it('tests reading and pushing without a push', async () => {
 it('has no list, no pull requests and no webhooks, and gives no credential to write without one', async () => {
   expect([open().pullRequests, open().webhooks]).toEqual([null, null]);
   await expect(open().listRepositories()).rejects.toMatchObject({ code: 'UNSUPPORTED' });
+  await expect(open().accessOf('team/site', 'ann')).rejects.toMatchObject({ code: 'UNSUPPORTED' });
   expect(await open().credentialFor('team/site', 'write')).toMatchObject(gitAccount);
   const anonymous = open({ username: null, password: null });
   await expect(anonymous.credentialFor('team/site', 'write')).rejects.toMatchObject({ code: 'MISSING_PERMISSION' });

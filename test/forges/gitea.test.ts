@@ -35,6 +35,13 @@ it('lists repositories, and reads one', async () => {
   await expect(forge.getRepository('acme/missing')).rejects.toMatchObject({ code: 'NOT_FOUND' });
 });
 
+it('reads the rights of an account, and who can be assigned if the token may not ask', async () => {
+  expect(await forge.accessOf(path, 'Ann')).toBe('write');
+  expect(await forge.accessOf(path, 'bob')).toBe('none');
+  gitea.intercept(({ url }) => (url.pathname.endsWith('/permission') ? { body: { permission: 'owner' } } : null));
+  expect(await forge.accessOf(path, 'carl')).toBe('admin');
+});
+
 it('reports the scopes that the token has and lacks, and changes nothing', async () => {
   const { identity, abilities } = await forge.testConnection();
   expect(identity).toMatchObject({ login: 'robot', email: 'robot@example.com' });

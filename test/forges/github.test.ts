@@ -65,6 +65,33 @@ it('lists the repositories of the installation, and reads one', async () => {
   });
 });
 
+it('reads the rights of an account, keeps them for a while, and asks nothing about a text that is no login', async () => {
+  let now = Date.now();
+  const aging = createForges({ allowHttp: true, now: () => now });
+  const forge = aging.open(appConnection());
+  const asked = () => github.requests.filter(({ url }) => url.pathname.endsWith('/permission')).length;
+  expect(await forge.accessOf('acme/site', 'octocat')).toBe('admin');
+  expect(await forge.accessOf('acme/site', 'hubot')).toBe('none');
+  expect(await forge.accessOf('acme/site', 'nobody-at-all')).toBe('none');
+  for (const text of ['', '../..', 'a/b', 'octocat?x=1', 'x'.repeat(200)]) {
+    expect(await forge.accessOf('acme/site', text)).toBe('none');
+  }
+  expect(asked()).toBe(3);
+  await github.person('PUT', '/repos/acme/site/collaborators/hubot', { permission: 'push' });
+  const both = await Promise.all(['octocat', 'HUBOT'].map((login) => forge.accessOf('acme/site', login)));
+  expect(both).toEqual(['admin', 'none']);
+  expect(asked()).toBe(3);
+  now += 6 * 60_000;
+  expect(await forge.accessOf('acme/site', 'hubot')).toBe('write');
+  now += 6 * 60_000;
+  github.intercept(({ url }) => (url.pathname.endsWith('/permission') ? { status: 500 } : null));
+  await expect(forge.accessOf('acme/site', 'hubot')).rejects.toMatchObject({ code: 'UNREACHABLE' });
+  github.intercept(() => null);
+  expect(await forge.accessOf('acme/site', 'hubot')).toBe('write');
+  await github.person('DELETE', '/repos/acme/site/collaborators/hubot');
+  await aging.close();
+});
+
 it('gives a token for one repository, which it keeps and does not show to another', async () => {
   const first = await app.credentialFor('acme/site', 'write');
   expect(first).toMatchObject({ username: 'x-access-token', isLimitedToRepository: true });

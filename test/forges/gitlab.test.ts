@@ -37,6 +37,15 @@ it('lists projects, and reads one in a subgroup', async () => {
   expect(await forge.credentialFor(path, 'write')).toMatchObject({ username: 'oauth2', password: gitlabToken });
 });
 
+it('reads the rights of an account with those of its groups', async () => {
+  expect(await forge.accessOf(path, 'ann')).toBe('write');
+  expect(await forge.accessOf(path, 'bob')).toBe('none');
+  expect(await forge.accessOf(path, 'nobody')).toBe('none');
+  const waiting = { id: 6, username: 'ann', state: 'awaiting', 'access_level': 50 };
+  gitlab.intercept(({ url }) => (/members\/all\/6$/.test(url.pathname) ? { body: waiting } : null));
+  expect(await open(gitlabToken, 'another').accessOf(path, 'ann')).toBe('none');
+});
+
 it('reports the scopes that the token has and lacks', async () => {
   const { identity, abilities, expiresAt } = await forge.testConnection();
   expect(identity).toMatchObject({ login: 'project_31_bot_x', isBot: true });

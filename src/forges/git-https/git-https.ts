@@ -90,6 +90,9 @@ export function openGitHttps(
       return { username: username ?? 'git', password: password ?? '', expiresAt: null, isLimitedToRepository: false };
     },
     identity: async () => identity,
+    async accessOf() {
+      throw new ForgeError('UNSUPPORTED', `The git server ${host} does not tell who may push to a repository.`);
+    },
     async testConnection({ repository } = {}) {
       const report = (
         ability: AbilityReport['ability'],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { repository } from '../github/shapes.ts';
+import { account, collaborator, repository } from '../github/shapes.ts';
 import { type ApiCall, type ApiClient, createApiClient, listOf } from '../http/api-client.ts';
 import type { ForgeServices } from '../http/services.ts';
 import { isForgeError } from '../interface/errors.ts';
@@ -8,9 +8,12 @@ import { checkedPullRequests } from '../support/checked-pull-requests.ts';
 import { type ForgeAddress, requireSecret, type TokenConnection } from '../support/connection.ts';
 import { maxPage, readPageCursor } from '../support/page-cursor.ts';
 import { requirePath } from '../support/paths.ts';
+import { createAccessOf } from '../support/repository-access.ts';
 import { createGiteaPullRequests } from './pull-requests.ts';
 import { tokenUser } from './shapes.ts';
 import { createGiteaWebhooks } from './webhooks.ts';
+
+const read = 'read:repository';
 
 /** Opens Gitea or Forgejo with an access token. */
 export function openGitea(
@@ -40,6 +43,20 @@ export function openGitea(
   }
   let identity: Promise<ForgeIdentity> | null = null;
 
+  const accessOf = createAccessOf(now, async (path, login) => {
+    const action = 'read the rights of an account';
+    const call = { path: `/repos/${pathOf(path)}/collaborators/${encodeURIComponent(login)}/permission`, action };
+    try {
+      return (await client.call(collaborator, { ...call, permission: read })).data;
+    } catch (error) {
+      // Only administrators of a repository may ask about others. Everybody may read who can be assigned: those who can write.
+      if (!isForgeError(error, 'MISSING_PERMISSION')) throw error;
+      const list = { path: `/repos/${pathOf(path)}/assignees`, action, permission: read };
+      const { data } = await client.call(listOf(account), list);
+      return data.some((each) => each?.login.toLowerCase() === login.toLowerCase()) ? 'write' : 'none';
+    }
+  });
+
   return {
     kind: 'gitea_token',
     host,
@@ -51,7 +68,7 @@ export function openGitea(
         path: '/user/repos',
         query: { limit: size, page },
         action: 'list the repositories',
-        permission: 'read:repository',
+        permission: read,
       });
       const isMore = headers.link === undefined ? data.length >= size : /rel="?next/.test(headers.link);
       const words = search?.toLowerCase() ?? '';
@@ -66,7 +83,7 @@ export function openGitea(
       const { data } = await client.call(repository, {
         path: `/repos/${pathOf(path)}`,
         action,
-        permission: 'read:repository',
+        permission: read,
       });
       return { ...data, cloneUrl: cloneUrl(data.path) };
     },
@@ -81,6 +98,7 @@ export function openGitea(
       });
       return identity;
     },
+    accessOf,
     async testConnection() {
       const account = await readIdentity();
       return {

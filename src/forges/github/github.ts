@@ -7,12 +7,13 @@ import type { ForgeAddress, ForgeConnection, TokenConnection } from '../support/
 import { requireSecret } from '../support/connection.ts';
 import { maxPage, readPageCursor } from '../support/page-cursor.ts';
 import { requirePath } from '../support/paths.ts';
+import { createAccessOf } from '../support/repository-access.ts';
 import { nameText } from '../support/text.ts';
 import { readAppReport, readTokenReport } from './abilities.ts';
 import { apiUrlOf } from './addresses.ts';
 import { type AppCredentials, appShape, createAppCredentials, githubHeaders } from './credentials.ts';
 import { createGithubPullRequests } from './pull-requests.ts';
-import { repository } from './shapes.ts';
+import { collaborator, repository } from './shapes.ts';
 import { createGithubWebhooks } from './webhooks.ts';
 
 /** A connection to GitHub. */
@@ -124,6 +125,14 @@ export function openGithub(connection: GithubConnection, address: ForgeAddress, 
       });
       return identity;
     },
+    accessOf: createAccessOf(now, async (path, login) => {
+      const call = {
+        path: `/repos/${pathOf(path)}/collaborators/${encodeURIComponent(login)}/permission`,
+        action: 'read the rights of an account',
+        permission: 'metadata: read',
+      };
+      return (await client.call(collaborator, call)).data;
+    }),
     async testConnection() {
       const report = app ? await readAppReport(app) : await readTokenReport(client);
       return { identity: await readIdentity(), ...report };

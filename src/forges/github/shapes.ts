@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ForgeAccount } from '../interface/account.ts';
-import type { ForgeRepository } from '../interface/forge.ts';
+import type { ForgeRepository, RepositoryAccess } from '../interface/forge.ts';
 import type {
   Check,
   CheckState,
@@ -67,6 +67,22 @@ export const repository = z
       updatedAt: each.pushed_at ?? each.updated_at,
     }),
   );
+
+const accesses: Readonly<Record<string, RepositoryAccess>> = {
+  read: 'read',
+  triage: 'read',
+  pull: 'read',
+  write: 'write',
+  push: 'write',
+  maintain: 'write',
+  admin: 'admin',
+  owner: 'admin',
+};
+
+/** The rights of an account in a repository. Gitea has the same object, with "owner". */
+export const collaborator = z
+  .object({ permission: z.string().max(40) })
+  .transform(({ permission }): RepositoryAccess => lookUp(accesses, permission) ?? 'none');
 
 const label = z.object({ name: nameText(100) }).transform((each) => each.name);
 

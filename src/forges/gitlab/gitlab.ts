@@ -7,9 +7,10 @@ import { checkedPullRequests } from '../support/checked-pull-requests.ts';
 import { type ForgeAddress, requireSecret, type TokenConnection } from '../support/connection.ts';
 import { readPageCursor } from '../support/page-cursor.ts';
 import { requirePath } from '../support/paths.ts';
+import { createAccessOf } from '../support/repository-access.ts';
 import { nameText, timestamp } from '../support/text.ts';
 import { createGitlabPullRequests } from './pull-requests.ts';
-import { project } from './shapes.ts';
+import { account, member, project } from './shapes.ts';
 import { createGitlabWebhooks } from './webhooks.ts';
 
 const userShape = z.object({
@@ -103,6 +104,15 @@ export function openGitlab(
       });
       return identity;
     },
+    accessOf: createAccessOf(now, async (path, login) => {
+      const call = { action: 'read the rights of an account', permission: 'read_api' };
+      const users = { ...call, path: '/users', query: { username: login } };
+      const { data } = await client.call(listOf(account), users);
+      const user = data.find((each) => each?.login.toLowerCase() === login.toLowerCase());
+      if (!user) return 'none';
+      // With the members of the groups above, and of groups that were invited.
+      return (await client.call(member, { ...call, path: `${projectPath(pathOf(path))}/members/all/${user.id}` })).data;
+    }),
     testConnection: async () => ({ identity: await readIdentity(), ...(await readReport(client)) }),
     pullRequests: checkedPullRequests(createGitlabPullRequests({ client, pathOf, baseUrl }), host),
     webhooks: createGitlabWebhooks({ host, baseUrl, secret: connection.webhookSecret }),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ForgeAccount } from '../interface/account.ts';
-import type { ForgeRepository } from '../interface/forge.ts';
+import type { ForgeRepository, RepositoryAccess } from '../interface/forge.ts';
 import type { Check, CheckState, PullRequest, PullRequestComment } from '../interface/pull-requests.ts';
 import { lookUp } from '../support/lookup.ts';
 import { repositoryPath } from '../support/paths.ts';
@@ -35,6 +35,17 @@ export const account = z
 const accessLevel = z.object({ 'access_level': z.number().nullish() }).nullish();
 /** The access level "Developer", which may push to unprotected branches. */
 const developer = 30;
+
+/** The access level "Maintainer", which may change the settings of a project. */
+const maintainer = 40;
+
+/** A member of a project, as its rights. A membership that waits for an approval gives none. */
+export const member = z
+  .object({ 'access_level': z.number(), 'state': z.string().max(40).nullish() })
+  .transform(({ 'access_level': level, state }): RepositoryAccess => {
+    if ((state ?? 'active') !== 'active' || level <= 0) return 'none';
+    return level >= maintainer ? 'admin' : level >= developer ? 'write' : 'read';
+  });
 
 /** A project. */
 export const project = z

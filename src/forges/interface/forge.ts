@@ -10,6 +10,9 @@ export type ForgeKind = (typeof forgeKinds)[number];
 /** The access that a credential for git has to a repository. */
 export type GitAccess = 'read' | 'write';
 
+/** The rights of an account in a repository. `write`: may push; `admin`: may also change its settings. */
+export type RepositoryAccess = 'none' | 'read' | 'write' | 'admin';
+
 /** A repository as a forge describes it. Names have no control characters, and refs are valid for git. */
 export interface ForgeRepository {
   /** The full path without the host, as the forge spells it: `owner/name`, or `group/subgroup/name`. */
@@ -120,6 +123,11 @@ export interface Forge {
   /** Returns a credential for git, as short-lived and as limited as the forge allows. */
   credentialFor(path: string, access: GitAccess): Promise<GitCredential>;
   identity(): Promise<ForgeIdentity>;
+  /**
+   * Reads the rights that an account has in a repository; `none` for an unknown account. An answer may be 5 minutes old. Plain
+   * git rejects with UNSUPPORTED.
+   */
+  accessOf(path: string, login: string): Promise<RepositoryAccess>;
   /** Reads the permissions of the connection. Changes nothing at the forge. */
   testConnection(options?: TestOptions): Promise<ConnectionReport>;
   /** Null: the forge has no pull requests. */

@@ -85,6 +85,10 @@ export async function startGitea(
     const rest = route.slice(`/repos/${path}`.length);
     const [page, limit] = [Number(url.searchParams.get('page') ?? 1), Number(url.searchParams.get('limit') ?? 30)];
     if (rest === '') return { body: repoOf(path) };
+    if (/^\/collaborators\/[^/]+\/permission$/.test(rest)) {
+      return { status: 403, body: { message: 'Only admins can query all permissions' } };
+    }
+    if (rest === '/assignees') return { body: [person] };
     if (rest === '/labels') return { body: page > 1 ? [] : labels.repository };
     if (rest === '/pulls' && method === 'GET') {
       const open = pulls.filter((each) => each.path === path && each.state === 'open').reverse();

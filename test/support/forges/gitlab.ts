@@ -89,6 +89,7 @@ export async function startGitlab(): Promise<ForgeServer & { readonly merges: Me
     if (!route.startsWith(base)) return { status: 404, body: { message: '404 Project Not Found' } };
     const rest = route.slice(base.length);
     if (rest === '') return { body: project };
+    if (rest === '/members/all/6') return { body: { ...person, state: 'active', 'access_level': 30 } };
     if (rest === '/merge_requests' && method === 'GET') {
       const [source, target] = [url.searchParams.get('source_branch'), url.searchParams.get('target_branch')];
       const found = merges.filter((each) => each.state === 'opened' && each.source === source);

@@ -17,6 +17,8 @@ export const giteaContract: Contract = {
     { method: 'GET', path: at('/user'), gives: 'User' },
     { method: 'GET', path: at('/user/repos'), gives: 'Repository[]', query: pages },
     { method: 'GET', path: at(repo), gives: 'Repository' },
+    { method: 'GET', path: at(`${repo}/collaborators/[^/]+/permission`), gives: 'RepoCollaboratorPermission' },
+    { method: 'GET', path: at(`${repo}/assignees`), gives: 'User[]' },
     {
       method: 'GET',
       path: at(`${repo}/pulls`),
@@ -48,6 +50,7 @@ export const giteaContract: Contract = {
     User: 'id:number login:string full_name:string email:string html_url:string avatar_url:string active:boolean',
     Repository:
       'id:number full_name:string name:string owner:User description:string language:string default_branch:string private:boolean archived:boolean html_url:string clone_url:string updated_at:string permissions:Permission',
+    RepoCollaboratorPermission: 'permission:string role_name:string user:User',
     Permission: 'admin:boolean pull:boolean push:boolean',
     PRBranchInfo: 'label:string ref:string repo:Repository repo_id:number sha:string',
     Label: 'color:string description:string exclusive:boolean id:number is_archived:boolean name:string url:string',

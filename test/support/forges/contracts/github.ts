@@ -46,6 +46,7 @@ export const githubContract: Contract = {
       query: [...pages, 'visibility', 'affiliation', 'type', 'sort', 'direction', 'since', 'before'],
     },
     { method: 'GET', path: at(repo), gives: 'Repository' },
+    { method: 'GET', path: at(`${repo}/collaborators/[^/]+/permission`), gives: 'CollaboratorPermission' },
     {
       method: 'GET',
       path: at(`${repo}/pulls`),
@@ -115,6 +116,7 @@ export const githubContract: Contract = {
       'id:number repository_selection:string access_tokens_url:string repositories_url:string html_url:string app_id:number target_type:string permissions:any events:string[] created_at:string updated_at:string single_file_name:string has_multiple_single_files:boolean single_file_paths:string[] app_slug:string suspended_by:User suspended_at:string account:any',
     InstallationToken:
       'token:string expires_at:string permissions:any repository_selection:string repositories:Repository[]',
+    CollaboratorPermission: 'permission:string role_name:string user:User',
     Label: 'id:number node_id:string url:string name:string description:string color:string default:boolean',
     Repository:
       'id:number node_id:string name:string full_name:string owner:User private:boolean html_url:string description:string fork:boolean url:string archive_url:string assignees_url:string blobs_url:string branches_url:string collaborators_url:string comments_url:string commits_url:string compare_url:string contents_url:string contributors_url:string deployments_url:string downloads_url:string events_url:string forks_url:string git_commits_url:string git_refs_url:string git_tags_url:string git_url:string issue_comment_url:string issue_events_url:string issues_url:string keys_url:string labels_url:string languages_url:string merges_url:string milestones_url:string notifications_url:string pulls_url:string releases_url:string ssh_url:string stargazers_url:string statuses_url:string subscribers_url:string subscription_url:string tags_url:string teams_url:string trees_url:string clone_url:string mirror_url:string hooks_url:string svn_url:string homepage:string language:string forks_count:number stargazers_count:number watchers_count:number size:number default_branch:string open_issues_count:number is_template:boolean topics:string[] has_issues:boolean has_projects:boolean has_wiki:boolean has_pages:boolean has_downloads:boolean has_discussions:boolean archived:boolean disabled:boolean visibility:string pushed_at:string created_at:string updated_at:string permissions:any allow_rebase_merge:boolean allow_squash_merge:boolean allow_auto_merge:boolean delete_branch_on_merge:boolean allow_merge_commit:boolean allow_forking:boolean license:any forks:number open_issues:number watchers:number',

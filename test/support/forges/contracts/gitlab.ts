@@ -24,6 +24,7 @@ export const gitlabContract: Contract = {
       query: [...pages, 'membership', 'order_by', 'sort', 'search', 'search_namespaces', 'simple'],
     },
     { method: 'GET', path: at(project), gives: 'Project' },
+    { method: 'GET', path: at(`${project}/members/all/\\d+`), gives: 'Member' },
     {
       method: 'GET',
       path: at(`${project}/merge_requests`),
@@ -59,6 +60,8 @@ export const gitlabContract: Contract = {
       'id:number name:string revoked:boolean created_at:string scopes:string[] user_id:number last_used_at:string active:boolean expires_at:string',
     Project:
       'id:number path_with_namespace:string name:string path:string description:string default_branch:string visibility:string archived:boolean web_url:string http_url_to_repo:string last_activity_at:string permissions:Permissions',
+    Member:
+      'id:number username:string name:string state:string avatar_url:string web_url:string expires_at:string access_level:number membership_state:string',
     Permissions: 'project_access:Access group_access:Access',
     Access: 'access_level:number notification_level:number',
     MergeRequest:

@@ -69,18 +69,18 @@ it('reads the rights of an account, keeps them for a while, and asks nothing abo
   let now = Date.now();
   const aging = createForges({ allowHttp: true, now: () => now });
   const forge = aging.open(appConnection());
-  const asked = () => github.requests.filter(({ url }) => url.pathname.endsWith('/permission')).length;
+  const requestCount = () => github.requests.filter(({ url }) => url.pathname.endsWith('/permission')).length;
   expect(await forge.accessOf('acme/site', 'octocat')).toBe('admin');
   expect(await forge.accessOf('acme/site', 'hubot')).toBe('none');
   expect(await forge.accessOf('acme/site', 'nobody-at-all')).toBe('none');
   for (const text of ['', '../..', 'a/b', 'octocat?x=1', 'x'.repeat(200)]) {
     expect(await forge.accessOf('acme/site', text)).toBe('none');
   }
-  expect(asked()).toBe(3);
+  expect(requestCount()).toBe(3);
   await github.person('PUT', '/repos/acme/site/collaborators/hubot', { permission: 'push' });
   const both = await Promise.all(['octocat', 'HUBOT'].map((login) => forge.accessOf('acme/site', login)));
   expect(both).toEqual(['admin', 'none']);
-  expect(asked()).toBe(3);
+  expect(requestCount()).toBe(3);
   now += 6 * 60_000;
   expect(await forge.accessOf('acme/site', 'hubot')).toBe('write');
   now += 6 * 60_000;

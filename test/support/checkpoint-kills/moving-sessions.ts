@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -115,8 +116,12 @@ export async function openMovingSessions({ root, databaseUrl, env, launch }: Mov
     ids.set(worker, id);
     return id;
   };
-  // Deleting thousands of files would slow down the file system for the next minute.
-  const takeAway = ({ dataDir, name }: WorkerProcess) => renameSync(dataDir, join(root, 'lost', name));
+  // Thousands of files are deleted with a low priority: the file system has other work now.
+  const takeAway = ({ dataDir, name }: WorkerProcess) => {
+    const lost = join(root, 'lost', name);
+    renameSync(dataDir, lost);
+    spawn('nice', ['-n', '19', 'rm', '-rf', lost], { stdio: 'ignore' }).on('error', () => undefined);
+  };
 
   return {
     database,

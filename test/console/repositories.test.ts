@@ -142,6 +142,50 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     await page.context().close();
   });
 
+  it('have a page with their settings, which only an administrator can change', async () => {
+    const admin = await openSignedIn(browser, test, test.adminToken, { at: '/sessions' });
+    const { page } = admin;
+    await picker(page, 'Organization').click();
+    await options(page).filter({ hasText: 'Repository team' }).click();
+    await page.getByRole('link', { name: 'Repositories', exact: true }).click();
+    await page.getByRole('searchbox', { name: 'Search' }).fill('no such path');
+    await page.getByText('No matches', { exact: true }).waitFor();
+    await page.getByRole('searchbox', { name: 'Search' }).fill('SITE');
+    const link = page.getByRole('link', { name: 'acme/site', exact: true });
+    await link.waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await admin.pictures('repositories');
+    await link.click();
+    await page.getByLabel('Branch template').fill('bot/{slug}');
+    await page.getByLabel('Sessions may create and update tags').check();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('alert').first().waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByLabel('Branch template').fill('bot/{slug}-{short id}');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Saved the branches and pushes.', { exact: true }).waitFor();
+    const { store } = test.app.services;
+    expect(await store.prisma.repository.findFirst({ where: { path: 'acme/site' } })).toMatchObject({
+      branchTemplate: 'bot/{slug}-{short id}',
+      settings: { isPushToOtherBranchesAllowed: false, isPushOfTagsAllowed: true, isDeletionAllowed: false },
+    });
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await admin.pictures('repository');
+    const address = new URL(page.url()).pathname;
+    expect(admin.consoleErrors).toEqual([]);
+    await page.context().close();
+
+    const member = await openSignedIn(browser, test, team.token, { at: address });
+    await member.page.getByLabel('Sessions may create and update tags').waitFor();
+    expect(await member.page.getByLabel('Sessions may create and update tags').isEnabled()).toBe(false);
+    expect(await member.page.getByRole('button', { name: 'Save', exact: true }).count()).toBe(0);
+    await member.page.context().close();
+    const other = await makeOrganization(test, 'Without repositories');
+    const stranger = await openSignedIn(browser, test, other.token, { at: address });
+    await stranger.page.getByText('Repository not found', { exact: true }).waitFor();
+    await stranger.page.context().close();
+  });
+
   it('filter the list of sessions', async () => {
     await runMutation(test, 'createSession', 'session { id }', { prompt: 'Look', title: 'In none' }, team.token);
     const { page } = await openSignedIn(browser, test, team.token, { at: '/sessions' });

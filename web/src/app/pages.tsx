@@ -53,6 +53,18 @@ const pages = [
     })),
   },
   {
+    path: '/manage/repositories',
+    page: lazy(async () => ({
+      default: (await loadWithRetry(() => import('../manage/repositories/repositories-page.tsx'))).RepositoriesPage,
+    })),
+  },
+  {
+    path: '/manage/repositories/:id',
+    page: lazy(async () => ({
+      default: (await loadWithRetry(() => import('../manage/repositories/repository-page.tsx'))).RepositoryPage,
+    })),
+  },
+  {
     path: '/manage/knowledge',
     page: lazy(async () => ({
       default: (await loadWithRetry(() => import('../manage/knowledge/knowledge-page.tsx'))).KnowledgePage,

@@ -30,6 +30,12 @@ export const navigation: readonly { readonly label: string; readonly items: read
     items: [
       { path: '/manage/playbooks', label: 'Playbooks', icon: 'book', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
       { path: '/manage/knowledge', label: 'Knowledge', icon: 'thought', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
+      {
+        path: '/manage/repositories',
+        label: 'Repositories',
+        icon: 'pull',
+        isFor: ({ may }) => may('VIEW_ORG_SESSIONS'),
+      },
       { path: '/manage/snapshots', label: 'Snapshots', icon: 'folder', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
       { path: '/manage/secrets', label: 'Secrets', icon: 'key', isFor: ({ may }) => may('MANAGE_ORG_SECRETS') },
       { path: '/manage/automations', label: 'Automations', icon: 'clock', isFor: mayViewAutomations },

@@ -159,7 +159,7 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
         />
       </div>
       {modelAgents.length > 0 && (
-        <fieldset className="default-models">
+        <fieldset className="field-group">
           <legend>Default models</legend>
           <p className="hint">For sessions whose user chooses no model.</p>
           <div className="fields">
@@ -178,7 +178,7 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
           </div>
         </fieldset>
       )}
-      <fieldset className="default-models">
+      <fieldset className="field-group">
         <legend>Repositories</legend>
         <RepositoriesPicker
           organizationId={found.organizationId}

@@ -1,0 +1,125 @@
+import { useState } from 'react';
+import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import { Link } from 'wouter';
+import type {
+  repositoriesPage_organization$data,
+  repositoriesPage_organization$key,
+} from '../../__generated__/repositoriesPage_organization.graphql.ts';
+import type { repositoriesPagePaginationQuery } from '../../__generated__/repositoriesPagePaginationQuery.graphql.ts';
+import type { repositoriesPageQuery } from '../../__generated__/repositoriesPageQuery.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { Page } from '../../layout/page.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Empty } from '../../ui/states.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { visible } from '../../ui/visible.ts';
+import { List } from '../kit/kit.ts';
+
+type Repository = repositoriesPage_organization$data['repositories']['edges'][number]['node'];
+
+/** `/manage/repositories`: the repositories that sessions have used, with their settings. */
+export function RepositoriesPage() {
+  const { organization } = useSigned();
+  const found = useLazyLoadQuery<repositoriesPageQuery>(
+    graphql`
+      query repositoriesPageQuery($id: ID!) {
+        organization(id: $id) {
+          ...repositoriesPage_organization
+        }
+      }
+    `,
+    { id: organization?.organizationId ?? '' },
+    { fetchPolicy: 'store-and-network' },
+  );
+  if (!found.organization) return <Empty title="No organization" />;
+  return <Repositories organization={found.organization} />;
+}
+
+function Repositories({ organization }: { readonly organization: repositoriesPage_organization$key }) {
+  const { data, hasNext, isLoadingNext, loadNext, refetch } = usePaginationFragment<
+    repositoriesPagePaginationQuery,
+    repositoriesPage_organization$key
+  >(
+    graphql`
+      fragment repositoriesPage_organization on Organization
+      @throwOnFieldError
+      @refetchable(queryName: "repositoriesPagePaginationQuery")
+      @argumentDefinitions(
+        count: { type: "Int", defaultValue: 50 }
+        cursor: { type: "String" }
+        search: { type: "String" }
+      ) {
+        repositories(first: $count, after: $cursor, filter: { search: $search }, orderBy: { field: PATH, direction: ASC })
+          @connection(key: "repositoriesPage_repositories") {
+          edges {
+            node {
+              id
+              repositoryId
+              host
+              path
+              description
+              defaultBranch
+              isArchived
+              readAt
+            }
+          }
+        }
+      }
+    `,
+    organization,
+  );
+  const [search, setSearch] = useState('');
+  const columns: readonly Column<Repository>[] = [
+    {
+      label: 'Repository',
+      cell: ({ repositoryId, host, path, description }) => (
+        <div>
+          <Link className="row-link" data-list-item href={`/manage/repositories/${repositoryId}`}>
+            {visible(path)}
+          </Link>
+          <span className="under">{description ? visible(description) : visible(host)}</span>
+        </div>
+      ),
+    },
+    { label: 'Default branch', cell: ({ defaultBranch }) => defaultBranch && visible(defaultBranch) },
+    { label: 'State', cell: ({ isArchived }) => isArchived && <Badge tone="plain">Archived</Badge> },
+    { label: 'Last read', cell: ({ readAt }) => readAt && <Time at={readAt} /> },
+  ];
+  const find = (text: string) => {
+    setSearch(text);
+    refetch({ search: text.trim() === '' ? null : text.trim() }, { fetchPolicy: 'store-and-network' });
+  };
+  return (
+    <Page title="Repositories">
+      <div className="tool-row">
+        <TextField
+          label="Search"
+          type="search"
+          value={search}
+          placeholder="Part of the path"
+          onChange={({ target }) => find(target.value)}
+        />
+      </div>
+      <List
+        label="Repositories"
+        columns={columns}
+        edges={data.repositories.edges}
+        keyOf={({ id }) => id}
+        empty={
+          search === ''
+            ? {
+                title: 'No repositories yet',
+                text: 'A repository appears here after the first session that works on it.',
+                action: <Link href="/manage/git">Connect a forge</Link>,
+              }
+            : { title: 'No matches', text: 'No repository has this text in its path.' }
+        }
+        hasMore={hasNext}
+        isLoading={isLoadingNext}
+        onMore={() => loadNext(50)}
+      />
+    </Page>
+  );
+}

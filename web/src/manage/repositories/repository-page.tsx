@@ -1,0 +1,72 @@
+import { graphql, useLazyLoadQuery } from 'react-relay';
+import { Link } from 'wouter';
+import type { repositoryPageQuery } from '../../__generated__/repositoryPageQuery.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
+import { Page } from '../../layout/page.tsx';
+import { safeAddress } from '../../ui/safe-address.ts';
+import { Empty } from '../../ui/states.tsx';
+import { visible } from '../../ui/visible.ts';
+import '../kit/kit.ts';
+import { BranchSettings } from './branch-settings.tsx';
+
+/** `/manage/repositories/:id`: a repository and its settings. */
+export function RepositoryPage({ id }: { readonly id: string }) {
+  const { organization } = useSigned();
+  const found = useLazyLoadQuery<repositoryPageQuery>(
+    graphql`
+      query repositoryPageQuery($organizationId: ID!, $path: String!) {
+        organization(id: $organizationId) {
+          repository(path: $path) {
+            host
+            path
+            webUrl
+            description
+            defaultBranch
+            ...branchSettings_repository
+          }
+        }
+      }
+    `,
+    { organizationId: organization?.organizationId ?? '', path: id },
+    { fetchPolicy: 'store-and-network' },
+  );
+  const repository = found.organization?.repository;
+  if (!repository) {
+    return (
+      <Empty title="Repository not found" text="The organization may not use it, or no session has used it yet." />
+    );
+  }
+  const address = repository.webUrl ? safeAddress(repository.webUrl) : undefined;
+  return (
+    <Page title={visible(repository.path)}>
+      <div className="sheets">
+        <section className="card sheet" aria-label="Repository">
+          <dl className="facts">
+            <dt>Forge</dt>
+            <dd>
+              {address === undefined ? (
+                visible(repository.host)
+              ) : (
+                <a href={address} target="_blank" rel="noreferrer">
+                  {visible(repository.host)}
+                </a>
+              )}
+            </dd>
+            {repository.description && (
+              <>
+                <dt>Description</dt>
+                <dd>{visible(repository.description)}</dd>
+              </>
+            )}
+            <dt>Default branch</dt>
+            <dd>{repository.defaultBranch ? visible(repository.defaultBranch) : 'Unknown'}</dd>
+          </dl>
+        </section>
+        <BranchSettings repository={repository} />
+        <p>
+          <Link href="/manage/repositories">All repositories</Link>
+        </p>
+      </div>
+    </Page>
+  );
+}

@@ -3,6 +3,7 @@ import type { Services } from '../domain/context.ts';
 import { createCheckpointSweep } from '../jobs/checkpoints.ts';
 import { createDeletedOrganizations } from '../jobs/deleted-organizations.ts';
 import { createDueAutomations } from '../jobs/due-automations.ts';
+import { createForgeEvents } from '../jobs/forge-events.ts';
 import { createIdleSessions } from '../jobs/idle-sessions.ts';
 import { createOrphanedAttachments } from '../jobs/orphaned-attachments.ts';
 import { createPullRequests } from '../jobs/pull-requests.ts';
@@ -24,6 +25,7 @@ export function createJobs(config: Config, services: Services): readonly Job[] {
     createIdleSessions(services, config),
     createDueAutomations(services),
     createSessionEvents(services),
+    createForgeEvents(services),
     createWebhooks(services),
     createPullRequests(services),
     createCheckpointSweep(services, config),

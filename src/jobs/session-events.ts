@@ -1,4 +1,4 @@
-import { automationFeed } from '../domain/automations/triggers/follow-sessions.ts';
+import { automationFeed } from '../domain/automations/triggers/follow-events.ts';
 import { readSessionEvents } from '../domain/automations/triggers/read-session-events.ts';
 import type { Services } from '../domain/context.ts';
 import { createFeedReading } from './feed-reading.ts';

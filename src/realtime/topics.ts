@@ -11,6 +11,7 @@
  * - `webhooks`: an endpoint for webhooks changed.
  * - `deliveries`: a webhook waits to be sent.
  * - `git-deliveries`: a webhook of a forge arrived.
+ * - `forge-events`: an event of a repository waits for automations.
  * - `pull-requests`: a pull request at a forge waits to be read.
  * - `provider-keys`: a provider key was created, changed or removed.
  * - `workspaces`: the deletion of a session's workspace was requested.
@@ -30,6 +31,7 @@ export type Topic =
   | 'webhooks'
   | 'deliveries'
   | 'git-deliveries'
+  | 'forge-events'
   | 'pull-requests'
   | 'provider-keys'
   | 'workspaces'

@@ -129,7 +129,15 @@ it('automationSchemas lists the events, their fields and the operators', async (
   const { operators, eventTypes } = data.automationSchemas;
   expect(operators).toContainEqual({ name: 'BETWEEN', operand: 'two numbers, the lower one first' });
   const named = (name: string) => eventTypes.find((each: any) => each.name === name);
-  expect(named('github:push')).toMatchObject({ hasSource: false, fields: [] });
+  expect(named('slack:message')).toMatchObject({ hasSource: false, fields: [] });
+  expect(named('github:issues')).toMatchObject({ hasSource: true });
+  expect(named('github:issues').fields).toContainEqual({
+    name: 'issue.title',
+    type: 'STRING',
+    isRequired: false,
+    description: 'Title of the issue.',
+    operators: expect.arrayContaining(['CONTAINS', 'MATCHES']),
+  });
   expect(named('pylon:*')).toMatchObject({ hasSource: false });
   expect(named('session:finished').fields).toContainEqual({
     name: 'acus_consumed',

@@ -302,7 +302,9 @@ test('the schemas list events by source, with fields and operators', async () =>
   expect(status).toBe(200);
   expect(body.sources.schedule.recurring).toMatchObject({ has_source: true, fields: { rrule: { required: true } } });
   const nowhere = { has_source: false, description: expect.stringContaining('not connected'), fields: {} };
-  expect(body.sources.github.push).toEqual(nowhere);
+  expect(body.sources.slack.message).toEqual(nowhere);
+  const issues = { has_source: true, fields: { 'label.name': { type: 'string', required: false } } };
+  expect(body.sources.github.issues).toMatchObject(issues);
   expect(body.sources.pylon).toEqual({ '*': nowhere });
   const { fields } = body.sources.session.finished;
   expect(fields.tags).toMatchObject({ type: 'list', required: true });

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
-import { installationId, startGithub, type TestGithub } from '../support/forges/github.ts';
-import { connectForgeAt } from '../support/git-webhooks.ts';
+import { createAutomation } from '../support/automations.ts';
+import { connectApp, deliver, labeled, runsOf, settled } from '../support/forge-events.ts';
+import { startGithub, type TestGithub } from '../support/forges/github.ts';
+import type { TestConnection } from '../support/git-webhooks.ts';
 import { readEvents, waitUntilEnded } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
 
 let github: TestGithub;
 let test: TestApp;
+let connection: TestConnection;
 beforeAll(async () => {
   github = await startGithub({ hasGit: true });
-  test = await startApp({ roles: ['api', 'worker'], isHttpForgeAllowed: true });
-  await connectForgeAt(test, github.url, {
-    ...{ providerType: 'GITHUB_APP', token: null, appId: '12345', privateKey: github.privateKey },
-    installationId: String(installationId),
-  });
+  test = await startApp({ roles: ['api', 'worker', 'scheduler'], isHttpForgeAllowed: true });
+  connection = await connectApp(test, github);
 });
 afterAll(async () => {
   await test?.close();
@@ -49,4 +49,23 @@ it("shows git's refusals", async () => {
   expect(events).toContain('this session may push to its own branches only');
   expect(await github.git?.git('acme/site', 'rev-parse', 'main')).toBe(main);
   expect(await github.git?.git('acme/site', 'branch', '--list', branch)).toBe('');
+});
+
+it('works in a clone of the repository whose issue got a label', async () => {
+  const prompt = ['write fix.txt Fixed', 'commit Repair the login', 'push', 'mcp finish_session {}'].join('\n');
+  const conditions = { any: [{ all: [{ field: 'label.name', operator: 'EQ', value: 'agent' }] }] };
+  const triggers = [{ event: { eventType: 'github:issues', conditions } }];
+  const { automation } = await createAutomation(test, { triggers, actions: [{ startSession: { prompt } }] });
+  await deliver(test, connection.path, 'issues', labeled());
+  await settled(test);
+  const [run] = await runsOf(test, automation.automationId);
+  const id = run?.session?.sessionId.replace('devin-', '') ?? '';
+  await waitUntilEnded(test, id);
+  const [row] = await test.app.services.store.query<{ path: string; branch: string }>(
+    'select path, branch from session_repository where session_id = $1',
+    [id],
+  );
+  expect(row?.path).toBe('acme/site');
+  const subject = await github.git?.git('acme/site', 'log', '-1', '--format=%s', row?.branch ?? '');
+  expect(subject, JSON.stringify(await readEvents(test, id))).toBe('Repair the login');
 });

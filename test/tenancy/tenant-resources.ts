@@ -198,6 +198,13 @@ export async function seedGitConnection(
       ...{ status: 'failed', error: canary('webhook-error'), receivedAt: createdAt, finishedAt: createdAt },
     },
   });
+  await tx.prisma.forgeEvent.create({
+    data: {
+      ...{ id: newId(), gitConnectionId: id, eventType: 'github:issues', repositoryPath: canary('event-path') },
+      ...{ digest: canary('event-digest'), senderId: '1', senderLogin: canary('event-sender') },
+      ...{ payload: { issue: { title: canary('event-title') } }, error: canary('event-error'), receivedAt: createdAt },
+    },
+  });
   await tx.prisma.gitConnectionPause.create({
     data: {
       ...{ gitConnectionId: id, pausedAt: createdAt, pausedUntilAt: createdAt },

@@ -1,6 +1,6 @@
 import type { Services } from '../context.ts';
 import { forgetFeeds } from '../feeds/forget-feeds.ts';
-import { automationFeed } from './triggers/follow-sessions.ts';
+import { automationFeed } from './triggers/follow-events.ts';
 
 /** Retention time of runs. */
 export const runRetentionMs = 90 * 24 * 60 * 60 * 1_000;

@@ -15,7 +15,7 @@ import { type AutomationRecord, automationColumns, automationSelection, toAutoma
 import { recurringEvent } from './model/event-types.ts';
 import { skipQueuedRuns } from './runs/skip-queued-runs.ts';
 import { type OccurrencePlan, plannedOccurrence } from './schedule/plan-occurrence.ts';
-import { followSessions } from './triggers/follow-sessions.ts';
+import { followEvents } from './triggers/follow-events.ts';
 
 /** Maximum number of automations of an organization. */
 export const maxAutomations = 20_000;
@@ -40,7 +40,7 @@ export async function insertAutomation(context: Context, tx: Transaction, automa
   }
   const { enabled: isEnabled, ...fields } = automation;
   await tx.prisma.automation.create({ data: toData('Automation', { ...fields, isEnabled }), select: { id: true } });
-  await followSessions(context, tx, automation, null);
+  await followEvents(context, tx, automation, null);
   await auditAutomation(context, tx, 'create_automation', automation);
   tx.afterCommit(() => context.notifier.notify('automations'));
 }
@@ -138,7 +138,7 @@ export async function saveAutomation(
   }
   await writeAutomation(tx, after.id, changedValues(before, after));
   if (before.enabled && !after.enabled) await skipQueuedRuns(tx, after.id);
-  if (isMoved) await followSessions(context, tx, after, before);
+  if (isMoved) await followEvents(context, tx, after, before);
   await auditAutomation(context, tx, 'update_automation', after, { changed: changed.join(' ') });
   tx.afterCommit(() => context.notifier.notify('automations'));
   return after;
@@ -152,7 +152,14 @@ export async function removeAutomation(
 ): Promise<AutomationRecord> {
   const by = changedBy(context, before);
   const none = { nextRunAt: null, dueAt: null, webhookSecretHash: null, webhookSecretSealed: null };
-  const data = { ...by, ...none, deletedAt: by.updatedAt, isEnabled: false, sessionEventsSinceAt: null };
+  const data = {
+    ...by,
+    ...none,
+    deletedAt: by.updatedAt,
+    isEnabled: false,
+    sessionEventsSinceAt: null,
+    forgeEventsSinceAt: null,
+  };
   await tx.prisma.automation.update({ where: { id: before.id }, data, select: { id: true } });
   await skipQueuedRuns(tx, before.id);
   await auditAutomation(context, tx, 'delete_automation', before);

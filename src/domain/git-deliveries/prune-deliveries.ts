@@ -12,6 +12,9 @@ const ofDeletedConnections = [
   `delete from git_delivery where id in (
      select d.id from git_connection c join git_delivery d on d.git_connection_id = c.id
       where c.deleted_at is not null limit $1) returning id`,
+  `delete from forge_event where id in (
+     select e.id from git_connection c join forge_event e on e.git_connection_id = c.id
+      where c.deleted_at is not null limit $1) returning id`,
   `delete from following_session where (followed_pull_request_id, session_id) in (
      select l.followed_pull_request_id, l.session_id from git_connection c
        join followed_pull_request f on f.git_connection_id = c.id
@@ -38,6 +41,10 @@ export async function pruneGitDeliveries(
   const statements: readonly [string, unknown[]][] = [
     [
       'delete from git_delivery where id in (select d.id from git_delivery d where d.received_at < $1::timestamptz limit $2) returning id',
+      [before, batchSize],
+    ],
+    [
+      'delete from forge_event where id in (select e.id from forge_event e where e.received_at < $1::timestamptz limit $2) returning id',
       [before, batchSize],
     ],
     [

@@ -3,7 +3,9 @@ import { RateLimitedError } from '../../common/errors.ts';
 import { plainLine } from '../../common/plain-text.ts';
 import { isForgeError } from '../../forges/interface/errors.ts';
 import type { ForgeDelivery, WebhookHeaders, Webhooks } from '../../forges/interface/events.ts';
+import type { ForgeKind } from '../../forges/interface/forge.ts';
 import { insertStatement, type Row } from '../../store/tables.ts';
+import { findWantedEvent } from '../automations/triggers/find-wanted-event.ts';
 import type { Services } from '../context.ts';
 import { openConnection } from '../git-connections/open-connection.ts';
 import { newId, parseId } from '../ids.ts';
@@ -36,7 +38,8 @@ export interface ReceivedDelivery {
 export async function receiveGitDelivery(services: Services, call: GitWebhookCall): Promise<ReceivedDelivery | null> {
   const { headers, body, address } = call;
   const id = parseId('gitConnection', call.connectionId);
-  const found = readSigned(await openWebhooks(services, id), headers, body);
+  const { webhooks, kind } = await openWebhooks(services, id);
+  const found = readSigned(webhooks, headers, body);
   if (found === null || id === null) return countFailedProof(services, address);
   const spending = await services.limits.gitWebhook.spend(id);
   if (spending?.isAllowed === false) {
@@ -44,18 +47,39 @@ export async function receiveGitDelivery(services: Services, call: GitWebhookCal
     throw new RateLimitedError(message, spending);
   }
   const row = toRow(services, id, found);
-  const { text, values } = insertStatement('GitDelivery', row);
-  const written = await services.store.execute(`${text} on conflict do nothing returning id`, values);
-  if (written.length === 0) return { status: 'repeated', error: null, spending };
+  const event = 'delivery' in found ? await findWantedEvent(services, { ...row, kind }, found.delivery) : null;
+  if (!(await store(services, row, event))) return { status: 'repeated', error: null, spending };
   if (row.status === 'pending') services.notifier.notify('git-deliveries');
-  return { status: row.status === 'pending' ? 'accepted' : row.status, error: row.error, spending };
+  if (event !== null) services.notifier.notify('forge-events');
+  const isAccepted = row.status === 'pending' || event !== null;
+  return { status: isAccepted ? 'accepted' : row.status, error: row.error, spending };
+}
+
+/** Writes a delivery and its event for automations, if there is one. Returns false for a repeated delivery. */
+async function store(
+  { store: database }: Services,
+  row: Row<'GitDelivery'>,
+  event: Row<'ForgeEvent'> | null,
+): Promise<boolean> {
+  const { text, values } = insertStatement('GitDelivery', row);
+  const insert = `${text} on conflict do nothing returning id`;
+  if (event === null) return (await database.execute(insert, values)).length > 0;
+  return database.transact(async (tx) => {
+    if ((await tx.query(insert, values)).length === 0) return false;
+    const second = insertStatement('ForgeEvent', event);
+    await tx.query(second.text, second.values);
+    return true;
+  });
 }
 
 /** Opens the webhooks of a connection; ones that refuse everything if there are none, so that the steps stay the same. */
-async function openWebhooks(services: Services, id: string | null): Promise<Webhooks> {
+async function openWebhooks(
+  services: Services,
+  id: string | null,
+): Promise<{ readonly webhooks: Webhooks; readonly kind: ForgeKind }> {
   const refusing = { kind: 'github_token', host: 'github.com', token: 'none', webhookSecret: null } as const;
-  const webhooks = await openConnection(services, id ?? '').then(
-    (forge) => forge.webhooks,
+  const opened = await openConnection(services, id ?? '').then(
+    ({ webhooks, kind }) => (webhooks ? { webhooks, kind } : null),
     (error: unknown) => {
       if (!isForgeError(error)) throw error;
       if (error.code === 'CREDENTIAL_REFUSED') {
@@ -64,9 +88,10 @@ async function openWebhooks(services: Services, id: string | null): Promise<Webh
       return null;
     },
   );
-  const any = webhooks ?? services.forges.open(refusing).webhooks;
-  if (!any) throw new Error('GitHub has no webhooks.');
-  return any;
+  if (opened !== null) return opened;
+  const { webhooks, kind } = services.forges.open(refusing);
+  if (!webhooks) throw new Error('GitHub has no webhooks.');
+  return { webhooks, kind };
 }
 
 /** A delivery whose signature is correct: read, or the reason why it could not be read. */
@@ -76,8 +101,8 @@ type Signed = Pick<ForgeDelivery, 'id' | 'digest'> &
 function readSigned(webhooks: Webhooks, headers: WebhookHeaders, body: Uint8Array): Signed | null {
   try {
     const delivery = webhooks.parse(headers, body);
-    const { id, digest } = delivery;
-    if (isStorable(delivery)) return { id, digest, delivery };
+    const { id, digest, payload: _, ...stored } = delivery;
+    if (isStorable(stored)) return { id, digest, delivery };
     return { id, digest, error: 'The delivery has text with NUL characters or lone surrogates.' };
   } catch (error) {
     if (isForgeError(error, 'INVALID_SIGNATURE')) return null;

@@ -32,6 +32,7 @@ export const appEvents = [
   'pull_request',
   'pull_request_review',
   'pull_request_review_comment',
+  'issues',
   'issue_comment',
   'check_run',
   'status',

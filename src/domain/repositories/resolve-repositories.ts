@@ -130,6 +130,23 @@ export async function findUsableIds(
   return found.map((row) => row?.repositoryId ?? null);
 }
 
+/**
+ * Returns those of these organizations, by unprefixed ids, that may use a repository at a host now. `host`: as connections
+ * store it in lower case. The path needs no row yet.
+ */
+export async function findOrganizationsUsing(
+  db: Pick<Store, 'query'>,
+  organizationIds: readonly string[],
+  { host, path }: { readonly host: string; readonly path: string },
+): Promise<ReadonlySet<string>> {
+  const candidates = [{ id: null, host, path }];
+  const found = await findUsable(
+    db,
+    organizationIds.map((organizationId) => ({ organizationId, candidates })),
+  );
+  return new Set(organizationIds.filter((_, index) => found[index] !== undefined));
+}
+
 const unknownMessage = (reference: string) =>
   `There is no repository ${JSON.stringify(reference.slice(0, 200))} that this organization may use.`;
 

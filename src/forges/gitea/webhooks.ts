@@ -8,7 +8,7 @@ import type { ReviewState } from '../interface/pull-requests.ts';
 import { lookUp } from '../support/lookup.ts';
 import { repositoryPath } from '../support/paths.ts';
 import { bodyText, commitId } from '../support/text.ts';
-import { digestOf, invalidSignature, isHmac, limitBody } from '../support/verify-webhook.ts';
+import { digestOf, invalidSignature, isHmac, limitBody, toPayload } from '../support/verify-webhook.ts';
 import { commitStatus } from './shapes.ts';
 
 const envelope = z.looseObject({
@@ -41,6 +41,7 @@ export function createGiteaWebhooks({ host, baseUrl, secret }: WebhookOptions): 
         repository: path,
         sender,
         event: readEvent?.(payload, (number) => `${baseUrl}/${path}/pulls/${number}`, host) ?? null,
+        payload: toPayload(payload),
       };
     },
   };

@@ -6,7 +6,7 @@ import type { PullRequest } from '../interface/pull-requests.ts';
 import { lookUp } from '../support/lookup.ts';
 import { repositoryPath } from '../support/paths.ts';
 import { commitId, optionalBranch } from '../support/text.ts';
-import { digestOf, invalidSignature, isHmac, limitBody, parsePayload } from '../support/verify-webhook.ts';
+import { digestOf, invalidSignature, isHmac, limitBody, parsePayload, toPayload } from '../support/verify-webhook.ts';
 import {
   account,
   checkRun,
@@ -61,6 +61,7 @@ export function createGithubWebhooks({ host, baseUrl, secret }: WebhookOptions):
         repository: path,
         sender,
         event: readEvent?.(payload, urlOf, host) ?? null,
+        payload: toPayload(payload),
       };
     },
   };

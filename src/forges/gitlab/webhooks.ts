@@ -5,7 +5,7 @@ import type { ForgeEvent, WebhookHeaders, Webhooks } from '../interface/events.t
 import { lookUp } from '../support/lookup.ts';
 import { repositoryPath } from '../support/paths.ts';
 import { bodyText, branchName, commitId, idText, nameText, optionalCommit, webUrl } from '../support/text.ts';
-import { digestOf, invalidSignature, isSame, limitBody } from '../support/verify-webhook.ts';
+import { digestOf, invalidSignature, isSame, limitBody, toPayload } from '../support/verify-webhook.ts';
 import { account, checkStateOf, draftPrefix, notePosition } from './shapes.ts';
 
 /** Options of {@link createGitlabWebhooks}. */
@@ -47,6 +47,7 @@ export function createGitlabWebhooks({ host, baseUrl, secret }: GitlabWebhookOpt
         repository: path,
         sender: data.user ?? pusher,
         event: readEvent?.(payload, (number) => `${baseUrl}/${path}/-/merge_requests/${number}`, host) ?? null,
+        payload: toPayload(payload),
       };
     },
   };

@@ -70,6 +70,8 @@ export interface ForgeDelivery {
   readonly sender: ForgeAccount | null;
   /** Null: an event that sessions do not react to. */
   readonly event: ForgeEvent | null;
+  /** The whole verified JSON, as the forge sent it: unbounded within {@link maxWebhookBytes}, with any text. */
+  readonly payload: Readonly<Record<string, unknown>>;
 }
 
 /** The headers of a request, with lower-case names. */

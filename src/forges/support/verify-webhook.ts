@@ -35,3 +35,6 @@ export function parsePayload(body: Uint8Array, contentType: string | undefined, 
   if (!contentType?.startsWith('application/x-www-form-urlencoded')) return parseJson(body, host);
   return parseJson(new URLSearchParams(new TextDecoder().decode(body)).get('payload') ?? '', host);
 }
+
+/** The members of a payload. Its check as an envelope has shown that it is an object. */
+export const toPayload = (payload: unknown): Readonly<Record<string, unknown>> => ({ ...(payload as object) });

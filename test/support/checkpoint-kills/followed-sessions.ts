@@ -41,7 +41,7 @@ const pollMs = 100;
 const patienceMs = 180_000;
 
 /** Creates sessions, and sends each a message whenever it has nothing to do. */
-export async function followSessions(moving: MovingSessions, inputs: readonly object[]): Promise<FollowedSessions> {
+export async function followEvents(moving: MovingSessions, inputs: readonly object[]): Promise<FollowedSessions> {
   const report: MoveReport = { outcomes: [], problems: [], notes: new Map() };
   const sessions: FollowedSession[] = [];
   for (const input of inputs) {

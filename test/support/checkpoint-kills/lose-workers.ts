@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { followSessions, type MoveReport } from './followed-sessions.ts';
+import { followEvents, type MoveReport } from './followed-sessions.ts';
 import type { MovingSessions, WorkerProcess } from './moving-sessions.ts';
 
 /** Options of {@link killWorkers}. */
@@ -16,7 +16,7 @@ export interface KillOptions {
 /** Runs sessions, and kills their worker again and again; another one continues. Returns when all have continued. */
 export async function killWorkers(moving: MovingSessions, options: KillOptions): Promise<MoveReport> {
   let workers = [await moving.startWorker(), await moving.startWorker()];
-  const sessions = await followSessions(moving, options.sessions);
+  const sessions = await followEvents(moving, options.sessions);
   let starting: Promise<WorkerProcess> | null = null;
   try {
     for (let kills = 1; kills <= options.kills; kills++) {
@@ -57,7 +57,7 @@ export interface ReplaceOptions {
 export async function replaceWorkers(moving: MovingSessions, options: ReplaceOptions): Promise<MoveReport> {
   const workers: WorkerProcess[] = [];
   for (let n = 0; n < options.workers; n++) workers.push(await moving.startWorker());
-  const sessions = await followSessions(moving, options.sessions);
+  const sessions = await followEvents(moving, options.sessions);
   try {
     await sessions.waitUntil(sessions.areAtWork, 'The agents have not started:');
     for (const [n, worker] of workers.entries()) {

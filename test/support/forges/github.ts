@@ -79,6 +79,7 @@ export async function startGithub(options: GithubOptions = {}): Promise<TestGith
               'check_run',
               'push',
               'issue_comment',
+              'issues',
               'pull_request_review',
               'pull_request_review_comment',
             ],

@@ -1,7 +1,7 @@
 import { errorCatalogue } from '../../../common/errors.ts';
 import type { Operator } from '../../../domain/automations/model/conditions.ts';
 import type { AutomationOptions, RunAs, Trigger } from '../../../domain/automations/model/definition.ts';
-import type { EventField } from '../../../domain/automations/model/event-types.ts';
+import type { EventField } from '../../../domain/automations/model/event-field.ts';
 import type { MissedRuns } from '../../../domain/automations/model/missed-runs.ts';
 import type { RunStatus } from '../../../domain/automations/model/runs.ts';
 import { defineEnum } from './define-enum.ts';

@@ -4,11 +4,8 @@ import {
   operatorNames,
   operatorsOfType,
 } from '../../../domain/automations/model/conditions.ts';
-import {
-  type EventField,
-  type ListedEventType,
-  listedEventTypes,
-} from '../../../domain/automations/model/event-types.ts';
+import type { EventField } from '../../../domain/automations/model/event-field.ts';
+import { type ListedEventType, listedEventTypes } from '../../../domain/automations/model/event-types.ts';
 import { builder } from '../builder.ts';
 import { AutomationConditionOperatorEnum, AutomationFieldTypeEnum } from './automation-enums.ts';
 

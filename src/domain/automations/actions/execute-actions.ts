@@ -8,6 +8,7 @@ import { insertSession } from '../../sessions/create-session.ts';
 import { insertMessage } from '../../sessions/messages.ts';
 import type { AutomationRecord } from '../model/automations.ts';
 import type { Action } from '../model/definition.ts';
+import type { RunRepository } from '../model/runs.ts';
 import { resolvePrompt } from './prompt-references.ts';
 
 /** The actions to execute, and their event. */
@@ -16,6 +17,8 @@ export interface Execution {
   readonly organization: OrganizationRecord;
   /** Text that follows the prompt: the event that started the run; null: none. */
   readonly addition: string | null;
+  /** The repository that new sessions work in if their prompt names none; null: the event is about none. */
+  readonly repository: RunRepository | null;
 }
 
 /**
@@ -64,20 +67,28 @@ async function startSession(
   execution: Execution,
   { prompt, session, path }: Pick<ActionAtPath<'start_session'>, 'prompt' | 'session' | 'path'>,
 ): Promise<string> {
-  const { automation, organization } = execution;
+  const { automation, organization, repository } = execution;
   const { playbookId, secretIds, repos } = await resolvePrompt(tx, scopeOf(organization), prompt, path);
+  const named = repos ? [...repos] : (session?.repos ?? []);
   return insertSession(context, tx, organization, {
     input: {
       prompt: promptOf(prompt, execution),
       tags: session?.tags,
       playbookId: playbookId ?? session?.playbookId,
       secretIds: secretIds && [...secretIds],
-      repos: repos ? [...repos] : session?.repos,
+      ...(named.length === 0 && repository !== null ? { repositories: [toInput(repository)] } : { repos: named }),
       maxAcuLimit: maxAcus(automation, organization),
     },
     automationId: automation.id,
   });
 }
+
+// As a URL, the host cannot be taken for a part of the path.
+const toInput = ({ repository, pullRequest, ref }: RunRepository) => ({
+  repository: `https://${repository}`,
+  pullRequest,
+  ref,
+});
 
 const scopeOf = ({ id, enterpriseId }: OrganizationRecord) => ({ organizationId: id, enterpriseId });
 

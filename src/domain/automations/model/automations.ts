@@ -19,7 +19,7 @@ import type { Action, AutomationOptions, RunAs, Trigger } from './definition.ts'
 import { type AutomationRun, type RunStatus, runColumns, runFields } from './runs.ts';
 import type { ScheduleDefinition } from './schedule-definition.ts';
 
-const automationFields = fieldsOf('Automation', ['isEnabled', 'sessionEventsSinceAt']);
+const automationFields = fieldsOf('Automation', ['isEnabled', 'sessionEventsSinceAt', 'forgeEventsSinceAt']);
 type AutomationFields = Pick<Row<'Automation'>, (typeof automationFields)[number]>;
 
 /** An automation: its triggers and its actions. */

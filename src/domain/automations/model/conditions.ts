@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { text } from '../../input.ts';
 import type { Pattern } from '../../patterns.ts';
-import { type EventField, findEventType, recurringEvent } from './event-types.ts';
+import type { EventField } from './event-field.ts';
+import { findEventType, recurringEvent } from './event-types.ts';
 import { maxInstructions, sizeOfGlobs, sizeOfPattern } from './pattern-sizes.ts';
 
 /** The kind of value that each operator compares with (docs/automations.md#conditions). */
@@ -162,22 +163,23 @@ export function patternOf({
 
 /**
  * Returns the problems of the fields in conditions. Only known fields of an event are checked, and no fields inside of
- * received JSON.
+ * received JSON. Events of forges have more fields than the known ones.
  */
 export function fieldProblems(
   eventType: string,
   conditions: Conditions | null,
 ): { readonly path: (string | number)[]; readonly message: string }[] {
-  const fields = findEventType(eventType)?.fields ?? {};
+  const { fields = {}, isOpen = false } = findEventType(eventType) ?? {};
   const names = Object.keys(fields);
   // A recurrence is checked elsewhere, and the fields of external events are unknown.
   if (names.length === 0 || eventType === recurringEvent) return [];
   return (conditions?.any ?? []).flatMap(({ all }, n) =>
     all.flatMap(({ field, operator }, m) => {
       const path = ['conditions', 'any', n, 'all', m];
-      const name = field.split('.', 1)[0] ?? '';
+      const name = Object.hasOwn(fields, field) ? field : (field.split('.', 1)[0] ?? '');
       const knownField = Object.hasOwn(fields, name) ? fields[name] : undefined;
       if (!knownField) {
+        if (isOpen) return [];
         const message = `"field" must begin with one of ${names.join(', ')} for ${eventType}, but was ${JSON.stringify(field.slice(0, 80))}.`;
         return [{ path: [...path, 'field'], message }];
       }

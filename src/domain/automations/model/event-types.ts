@@ -1,9 +1,5 @@
-/** The type of an event's field, and the comparisons that it supports. */
-export interface EventField {
-  readonly type: 'string' | 'number' | 'boolean' | 'list' | 'json' | 'recurrence';
-  readonly isRequired: boolean;
-  readonly description: string;
-}
+import type { EventField } from './event-field.ts';
+import { giteaFields, githubFields, gitlabFields } from './forge-event-fields.ts';
 
 /** An event type that a trigger may name. */
 export interface EventType {
@@ -13,6 +9,8 @@ export interface EventType {
   readonly hasSource: boolean;
   readonly description: string;
   readonly fields: Readonly<Record<string, EventField>>;
+  /** True if events have more fields than the known ones, and conditions may use all of them. */
+  readonly isOpen?: true;
 }
 
 /** The event type whose trigger has a rule, and the one for external deliveries. */
@@ -121,18 +119,58 @@ const internalEvents = {
   ...sessionEvents,
 } as const satisfies Record<string, EventType>;
 
+type Descriptions<Fields> = Readonly<Record<keyof Fields, string>>;
+
+const githubEvents: Descriptions<typeof githubFields> = {
+  'issue_comment': 'A comment on an issue, or in the conversation of a pull request, was created, edited or deleted.',
+  'issues': 'An issue was opened, edited, labeled, assigned, closed or changed in another way.',
+  'pull_request': 'A pull request was opened, updated, labeled, closed or changed in another way.',
+  'pull_request_review': 'A review of a pull request was submitted, edited or dismissed.',
+  'pull_request_review_comment': 'A comment on a line of a pull request was created, edited or deleted.',
+  'check_run': 'A check was created, completed or requested again.',
+  'push': 'Commits were pushed to a branch or a tag, or one of these was created or deleted.',
+};
+const gitlabEvents: Descriptions<typeof gitlabFields> = {
+  'merge_request': 'A merge request was opened, updated, approved, merged, closed or changed in another way.',
+  'note': 'A comment on a merge request, a commit or a snippet was created or edited.',
+  'issue': 'An issue was opened, updated, closed or reopened.',
+  'issue_note': 'A comment on an issue was created or edited.',
+  'push': 'Commits were pushed to a branch, or a branch was created or deleted.',
+  'pipeline': 'The status of a pipeline changed.',
+};
+const giteaEvents: Descriptions<typeof giteaFields> = {
+  'issue_comment': 'A comment on an issue or a pull request was created, edited or deleted, at Gitea or Forgejo.',
+  'issues': 'An issue was opened, edited, labeled, assigned, closed or changed in another way, at Gitea or Forgejo.',
+  'pull_request': 'A pull request was opened, updated, labeled, closed or changed in another way, at Gitea or Forgejo.',
+  'pull_request_approved': 'A review approved a pull request, at Gitea or Forgejo.',
+  'pull_request_rejected': 'A review requested changes of a pull request, at Gitea or Forgejo.',
+  'pull_request_comment': 'A review commented on a pull request, at Gitea or Forgejo.',
+  'push': 'Commits were pushed to a branch or a tag, at Gitea or Forgejo.',
+};
+
+function ofForge<Fields extends Readonly<Record<string, EventType['fields']>>>(
+  source: string,
+  fields: Fields,
+  descriptions: Descriptions<Fields>,
+): [string, EventType][] {
+  return Object.entries(fields).map(([word, each]) => [
+    `${source}:${word}`,
+    { hasSource: true, isOpen: true, description: descriptions[word] ?? '', fields: each },
+  ]);
+}
+
+/** Events of repositories, which the webhooks of git connections bring. */
+const forgeEvents: ReadonlyMap<string, EventType> = new Map([
+  ...ofForge('github', githubFields, githubEvents),
+  ...ofForge('gitlab', gitlabFields, gitlabEvents),
+  ...ofForge('gitea', giteaFields, giteaEvents),
+]);
+
+/** True if an event is about a repository at a forge. */
+export const isForgeEvent = (name: string): boolean => forgeEvents.has(name);
+
 /** Events of other services. Their words are listed where they are known; otherwise any word is accepted. */
 const externalEvents: Readonly<Record<string, readonly string[] | 'any'>> = {
-  'github': [
-    'issue_comment',
-    'issues',
-    'pull_request',
-    'pull_request_review',
-    'pull_request_review_comment',
-    'check_run',
-    'push',
-  ],
-  'gitlab': ['merge_request', 'note', 'issue', 'issue_note', 'push', 'pipeline'],
   'slack': ['message', 'reaction_added'],
   'linear': ['create', 'label_added', 'assigned', 'status_changed', 'priority_changed', 'moved'],
   'jira': ['issue_created', 'label_added', 'status_changed', 'assigned'],
@@ -144,6 +182,7 @@ const externalEvents: Readonly<Record<string, readonly string[] | 'any'>> = {
 /** Every event type with a known name. */
 const eventTypes: ReadonlyMap<string, EventType> = new Map<string, EventType>([
   ...Object.entries(internalEvents),
+  ...forgeEvents,
   ...Object.entries(externalEvents).flatMap(([source, events]) =>
     events === 'any' ? [] : events.map((event) => [`${source}:${event}`, unconnectedEvent] as const),
   ),

@@ -17,6 +17,26 @@ export interface RunTrigger {
   readonly [name: string]: unknown;
 }
 
+/** The repository of an event, as {@link RunTrigger} has it. */
+export interface RunRepository {
+  /** `host/path`. */
+  readonly repository: string;
+  /** The number of the pull request that the event is about; null: none. */
+  readonly pullRequest: number | null;
+  /** The branch or tag that the event is about; null: none. */
+  readonly ref: string | null;
+}
+
+/** Returns the repository of the event that started a run; null: the event is about none. */
+export function repositoryOf({ repository, pullRequest, ref }: RunTrigger): RunRepository | null {
+  if (typeof repository !== 'string') return null;
+  return {
+    repository,
+    pullRequest: typeof pullRequest === 'number' ? pullRequest : null,
+    ref: typeof ref === 'string' ? ref : null,
+  };
+}
+
 /** The fields of a run that a record has. */
 export const runFields = fieldsOf('AutomationRun', ['addition']);
 

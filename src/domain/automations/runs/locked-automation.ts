@@ -8,7 +8,7 @@ import type { RunTrigger } from '../model/runs.ts';
 export interface RunCause {
   /**
    * Key of the event, once for each automation: `due:<time>`, `webhook:<delivery id>`, `event:<log entry id>`,
-   * `manual:<id>`. At most 300 characters.
+   * `forge:<digest of the delivery>`, `manual:<id>`. At most 300 characters.
    */
   readonly deliveryKey: string;
   /** Stored in the run's row and shown. Small: never the body of a webhook. */

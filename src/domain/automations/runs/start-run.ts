@@ -4,10 +4,10 @@ import { requirePermission } from '../../../auth/viewer.ts';
 import { DomainError, type ErrorCode } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Context, Services } from '../../context.ts';
-import { executeActions } from '../actions/execute-actions.ts';
+import { type Execution, executeActions } from '../actions/execute-actions.ts';
 import { requireActionPermissions } from '../actions/require-permissions.ts';
 import type { AutomationRecord } from '../model/automations.ts';
-import type { AutomationRun } from '../model/runs.ts';
+import { type AutomationRun, repositoryOf } from '../model/runs.ts';
 import { type LockedAutomation, lockForRun, type RunCause } from './locked-automation.ts';
 import { recordFailure, recordSuccess } from './record-outcome.ts';
 import { checkRunLimits } from './run-limits.ts';
@@ -91,7 +91,7 @@ export async function executeRun(
   run: AutomationRun,
   addition: string | null,
 ): Promise<AutomationRun> {
-  const outcome = await attempt(services, tx, locked, addition);
+  const outcome = await attempt(services, tx, locked, { addition, repository: repositoryOf(run.trigger) });
   const attempts = run.attempts + 1;
   if ('sessionId' in outcome) {
     await recordSuccess(services, tx, locked);
@@ -122,12 +122,12 @@ async function attempt(
   services: Services,
   tx: Transaction,
   locked: LockedAutomation,
-  addition: string | null,
+  event: Pick<Execution, 'addition' | 'repository'>,
 ): Promise<{ sessionId: string } | { code: ErrorCode; message: string }> {
   await tx.query('savepoint actions');
   try {
     const context = await asOwner(services, tx, locked);
-    return { sessionId: await executeActions(context, tx, { ...locked, addition }) };
+    return { sessionId: await executeActions(context, tx, { ...locked, ...event }) };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     // The actions before the refusal are rolled back; the run and its failure stay.

@@ -8,7 +8,7 @@ import { lockForRun, type RunCause } from '../runs/locked-automation.ts';
 import { recordCrash, startRun } from '../runs/start-run.ts';
 import { eventText } from './event-text.ts';
 import { findSessionEvents, type SessionEvent } from './find-session-events.ts';
-import { automationFeed, isFollowing, maxFollowers } from './follow-sessions.ts';
+import { automationFeed, isFollowing, maxFollowers } from './follow-events.ts';
 import { type EventMatcher, type MatchCandidate, slowMessage, withEventMatcher } from './match-events.ts';
 import { maxChainLength } from './session-depth.ts';
 

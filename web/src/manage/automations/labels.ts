@@ -13,8 +13,14 @@ const events: Readonly<Record<string, string>> = {
   'session:pull_request_closed': 'Pull request closed',
 };
 
+const forges: Readonly<Record<string, string>> = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea' };
+
 /** A short label of a trigger's event. */
-export const eventLabel = (eventType: string): string => events[eventType] ?? eventType;
+export function eventLabel(eventType: string): string {
+  const [source = '', word = ''] = eventType.split(':');
+  const forge = forges[source];
+  return events[eventType] ?? (forge === undefined ? eventType : `${forge}: ${word.replaceAll('_', ' ')}`);
+}
 
 /** {@link eventLabel} for a trigger. */
 export const triggerLabel = ({ eventType }: { readonly eventType: string }): string => eventLabel(eventType);

@@ -12,10 +12,10 @@ export function findEvent({ eventTypes }: Schemas, eventType: string): EventSche
   return eventTypes.find(({ name }) => name === eventType) ?? eventTypes.find(({ name }) => name === open);
 }
 
-/** The field of a condition: for "body.a.b", the field "body". */
+/** The field of a condition: for "body.a.b", the field of this name, or else "body". */
 export function findField(event: EventSchema | undefined, field: string): EventSchema['fields'][number] | undefined {
   const [rootField] = field.split('.', 1);
-  return event?.fields.find(({ name }) => name === rootField);
+  return event?.fields.find(({ name }) => name === field) ?? event?.fields.find(({ name }) => name === rootField);
 }
 
 /** Returns a function that finds the types of fields; members inside JSON have none. */

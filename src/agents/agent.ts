@@ -344,7 +344,9 @@ export interface Agents {
   /** The workspaces of sessions on all machines where these agents run. */
   readonly workspaces: readonly Workspaces[];
   /** The driver that runs agents of a profile. Throws {@link AgentCrash} if it does not work on this machine. */
-  driverOf(profile: SandboxOpening['profile']): Pick<SandboxDriver, 'workspaces' | 'restoreWorkspace'>;
+  driverOf(
+    profile: SandboxOpening['profile'],
+  ): Pick<SandboxDriver, 'name' | 'workspaces' | 'restoreWorkspace' | 'openRepositoryFiles'>;
   /** Opens the sandbox for one run of a session, with the driver of the profile. Rejects with {@link AgentCrash}. */
   openSandbox(opening: SandboxOpening): Promise<Sandbox>;
   /** Spawns and initializes an agent. Rejects with {@link AgentCrash}; no process is left then. */

@@ -38,10 +38,14 @@ export interface Clone {
   /** The requested branch or tag, or the default branch; null: a commit, a pull request or none. */
   readonly baseRef: string | null;
   readonly defaultBranch: string | null;
+  /** The commit that was checked out; null: the repository is empty. */
+  readonly head: string | null;
   /** True if the branch existed at the forge. */
   readonly isContinued: boolean;
   /** The directory of the mirror's objects, which the clone needs; null: it needs none. */
   readonly borrowed: string | null;
+  /** True if files that were to be kept were deleted. */
+  readonly isEmptied?: boolean;
 }
 
 /**
@@ -62,12 +66,12 @@ export async function cloneRepository(mirrors: Mirrors, request: CloneRequest): 
   }
   if (state.head === null) await makeEmpty(mirrors, request);
   else await checkOut(mirrors, mirror, request, { ...state, head: state.head });
-  const { baseCommit, baseRef, defaultBranch, isContinued } = state;
+  const { baseCommit, baseRef, defaultBranch, head, isContinued } = state;
   const { originUrl } = request;
   const resting = mirrors.inBackground(mirror.directory, (signal) => fetchRest(mirror, openRemote, signal));
   if (borrowerId !== null && defaultBranch !== null)
     void resting.then(() => mirrors.spares.prepare({ mirror, originUrl, defaultBranch }));
-  return { baseCommit, baseRef, defaultBranch, isContinued, borrowed };
+  return { baseCommit, baseRef, defaultBranch, head, isContinued, borrowed };
 }
 
 /** Fetches a branch of the forge into the mirror, and reads its commits after `from`. */
@@ -156,11 +160,8 @@ export interface PushedCommitsRequest extends PushedRefRequest {
 
 const maxSubjects = 50;
 
-/** The state of a repository in its mirror. */
-export interface FetchedState extends Omit<Clone, 'borrowed'> {
-  /** The commit to check out; null: there is none. */
-  readonly head: string | null;
-}
+/** The state of a repository in its mirror. Its head is the commit to check out. */
+export type FetchedState = Omit<Clone, 'borrowed' | 'isEmptied'>;
 
 /** Fetches the requested state of a repository, and its branch, into the mirror. Rejects with RepositoryError. */
 export async function fetchState(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isOfSnapshot } from '../../src/domain/checkpoints/kept-checkpoints.ts';
+import { isKept } from '../../src/domain/checkpoints/kept-checkpoints.ts';
 import { readStateNote } from '../../src/domain/execution/runs/state-note.ts';
 import { takeDueWorkspaces } from '../../src/domain/execution/workspaces/deletable.ts';
 import { newId, prefixedId } from '../../src/domain/ids.ts';
@@ -94,7 +94,7 @@ it('takes any other value without an effect, and says so', async () => {
 it('keeps its checkpoint until it is deleted, or its organization', async () => {
   const { organizationId, token } = await makeOrganization(test, 'Kept');
   const kept = () =>
-    test.app.services.store.query(`select c.id from checkpoint c where c.organization_id = $1 and ${isOfSnapshot}`, [
+    test.app.services.store.query(`select c.id from checkpoint c where c.organization_id = $1 and ${isKept}`, [
       organizationId.slice('org-'.length),
     ]);
   const { snapshotId, sessionId } = await makeSnapshot(token);

@@ -9,6 +9,7 @@ import type {
   RefAfterPush,
 } from '../../git/clone.ts';
 import type { Snapshot, SnapshotRequest } from '../../git/diff/snapshot.ts';
+import type { FilesAtCommit, RepositoryFilesRequest } from '../../git/read-files.ts';
 import type { AgentPaths, SandboxSettings } from './settings.ts';
 import type { Strictness } from './strictness.ts';
 import type { WorkspaceFiles, Workspaces } from './workspaces.ts';
@@ -44,6 +45,11 @@ export interface SandboxDriver extends DriverDescription {
    * open. Rejects with CheckpointError. A driver that cannot save workspaces omits it.
    */
   restoreWorkspace?(request: WorkspaceRestore): Promise<RestoreReport>;
+  /**
+   * Opens the files of a repository at one commit, without a clone and without a sandbox. Null: it is empty, or this machine lacks the commit.
+   * Rejects with RepositoryError. A driver without git omits it.
+   */
+  openRepositoryFiles?(request: RepositoryFilesRequest): Promise<FilesAtCommit | null>;
 }
 
 /** The state with which the workspace and home of a session are replaced. */
@@ -76,7 +82,7 @@ export interface Sandbox {
    * Clones a repository into the workspace, where an earlier run has not. Makes the objects readable that its clone
    * borrows, and those of no other repository. Call it before the first process starts. Null: the directory has files
    * already. A clone of another session then gets its new branch. If the files came from another machine, their clone gets the objects
-   * of this one, which are fetched. Rejects with
+   * of this one, which are fetched. With `replaced`, the clone that is there becomes a new one: see {@link SandboxClone.replaced}. Rejects with
    * RepositoryError. A driver without git omits it.
    */
   cloneRepository?(request: SandboxClone): Promise<Clone | null>;
@@ -121,6 +127,12 @@ export interface SandboxClone extends Omit<CloneRequest, 'target' | 'borrowerId'
   readonly formerBranch?: string | null;
   /** The commit that the work of earlier runs began at; null or missing: unknown. */
   readonly base?: string | null;
+  /**
+   * The commit of a clone that another session made: its repository is replaced by a new one, and its files are brought from this commit to
+   * the requested state. Files that git did not track stay. If that fails, the directory is emptied, and the clone has
+   * {@link Clone.isEmptied}. Null or missing: the clone is the session's own.
+   */
+  readonly replaced?: string | null;
   /** Called with a sentence if a clone of an earlier run lacks objects that cannot be fetched now. */
   onIncomplete?(reason: string): void;
 }

@@ -4,9 +4,10 @@ import type { Services } from '../context.ts';
 
 /**
  * WORK: while a turn was open. TURN_END: at the end of a turn. HANDOVER: before a stop, a sleep, or another worker. REWIND and
- * FORK: a copy of an earlier one, with which the session began again, or began.
+ * FORK: a copy of an earlier one, with which the session began again, or began. ENVIRONMENT: a copy of the stored result of a set-up,
+ * with which the session began.
  */
-export type CheckpointKind = 'WORK' | 'TURN_END' | 'HANDOVER' | 'REWIND' | 'FORK';
+export type CheckpointKind = 'WORK' | 'TURN_END' | 'HANDOVER' | 'REWIND' | 'FORK' | 'ENVIRONMENT';
 
 /** The values of the fields whose columns have a wider type. */
 interface CheckpointValues {

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../store/store.ts';
 import type { Services } from '../context.ts';
-import { isOfSnapshot } from './kept-checkpoints.ts';
+import { isKept } from './kept-checkpoints.ts';
 
 type StoreServices = Pick<Services, 'store'>;
 
@@ -21,13 +21,13 @@ const lockFree = `
 
 const prune = `
   with ranked as (
-    select c.id, c.kind, c.turn, l.checkpoint_id, l.turn_count, ${isOfSnapshot} as is_of_snapshot,
+    select c.id, c.kind, c.turn, l.checkpoint_id, l.turn_count, ${isKept} as is_kept,
            row_number() over (partition by c.session_id order by c.created_at desc, c.id desc) as age,
            row_number() over (partition by c.session_id, c.kind, c.turn order by c.created_at desc, c.id desc) as age_in_turn
       from run l join checkpoint c on c.session_id = l.session_id where l.session_id = any($1::text[])),
   over as (
     select id from ranked
-     where age > $2::int and id is distinct from checkpoint_id and not is_of_snapshot
+     where age > $2::int and id is distinct from checkpoint_id and not is_kept
        and not (kind = 'TURN_END' and age_in_turn = 1 and turn > turn_count - $3::int)
      limit $4)
   delete from checkpoint c using over where c.id = over.id returning c.id`;
@@ -63,7 +63,7 @@ const deleteAll = `
   with cleared as (
     update run r set checkpoint_id = null, is_restore_requested = false
      where r.session_id = any($1::text[]) and r.checkpoint_id is not null returning r.session_id)
-  delete from checkpoint c where c.session_id = any($1::text[]) and not ${isOfSnapshot} returning c.id`;
+  delete from checkpoint c where c.session_id = any($1::text[]) and not ${isKept} returning c.id`;
 
 /**
  * Deletes all checkpoints of sessions, except those of snapshots. Their next agents begin without one. `stillOver` returns the sessions of

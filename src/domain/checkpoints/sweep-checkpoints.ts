@@ -1,5 +1,6 @@
 import type { Transaction } from '../../store/store.ts';
 import type { Services } from '../context.ts';
+import { deleteUnusedBuilds } from './delete-builds.ts';
 import { deleteCheckpoints, deleteUnusedSegments, markUnusedSegments, pruneCheckpoints } from './delete-checkpoints.ts';
 
 type SweepServices = Pick<Services, 'store' | 'segments' | 'now' | 'checkpoints'>;
@@ -31,7 +32,7 @@ const deleteKeys = `
      and not exists (select 1 from checkpoint c where c.organization_id = k.organization_id) returning k.organization_id`;
 
 /**
- * Deletes the checkpoints of sessions that are over for long, and of deleted organizations with their keys; all others that need
+ * Deletes the unused results of set-ups, the checkpoints of sessions that are over for long, and of deleted organizations with their keys; all others that need
  * not be kept; and the segments that nobody needs any more. Returns the number of deleted segments. May run in several
  * processes at once.
  */
@@ -41,6 +42,7 @@ export async function sweepCheckpoints(
   isStopped: () => boolean,
 ): Promise<number> {
   const { store, now, checkpoints } = services;
+  await deleteUnusedBuilds(services);
   const before = (ms: number | null) => (ms === null ? null : new Date(now().getTime() - ms));
   for (let after = ''; !isStopped(); ) {
     const ids = (await store.query<{ id: string }>(page, [after, pageSize])).map(({ id }) => id);

@@ -83,7 +83,7 @@ const variableName = z
 const secretKey = z
   .string(sentence('secrets', 'a list of the keys of secrets'))
   .min(1, 'The key of a secret must not be empty.')
-  .max(255, 'The key of a secret must have at most 255 characters.')
+  .max(256, 'The key of a secret must have at most 256 characters.')
   .refine(isStorable, 'The key of a secret must be Unicode text without NUL characters.');
 
 const repositoryPath = z

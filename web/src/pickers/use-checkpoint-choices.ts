@@ -15,6 +15,7 @@ interface NamedCheckpoint {
 export function pointOf({ kind, turn }: NamedCheckpoint): string {
   if (kind === 'REWIND') return turn === 0 ? 'Rewind to before turn 1' : `Rewind to turn ${turn}`;
   if (kind === 'FORK') return 'Start of the fork';
+  if (kind === 'ENVIRONMENT') return 'Start of the session';
   if (turn === 0) return 'Before turn 1';
   if (kind === 'TURN_END') return `End of turn ${turn}`;
   return kind === 'HANDOVER' ? `Turn ${turn}, before a stop` : `During turn ${turn}`;

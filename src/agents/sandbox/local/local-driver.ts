@@ -7,6 +7,7 @@ import { refusedBySystem } from '../../../checkpoints/segment-reader.ts';
 import { cloneRepository, readPushedCommits, readPushedRef } from '../../../git/clone.ts';
 import type { Confine } from '../../../git/diff/scratch.ts';
 import { openSnapshot } from '../../../git/diff/snapshot.ts';
+import { openRepositoryFiles } from '../../../git/read-files.ts';
 import { RepositoryError } from '../../../git/repository-error.ts';
 import { removeTree } from '../../../store/delete-tree.ts';
 import type { DriverDescription, Sandbox, SandboxDriver, SandboxRequest, WorkspaceRestore } from '../driver.ts';
@@ -16,6 +17,7 @@ import { writeFileAt } from './local-files.ts';
 import type { LocalMachine } from './local-machine.ts';
 import { startLocalProcess } from './local-process.ts';
 import { runtimePrefix } from './process-spool.ts';
+import { replaceClone } from './replace-clone.ts';
 import {
   firstForwardedPort,
   type PortForward,
@@ -65,6 +67,7 @@ export function createLocalDriver(machine: LocalMachine, parts: LocalDriverParts
       return createLocalSandbox(machine, parts, request, { workspace, home, runtime });
     },
     restoreWorkspace: (request) => restoreWorkspace(machine, request),
+    openRepositoryFiles: (request) => openRepositoryFiles(machine.mirrors, request),
   };
 }
 
@@ -111,10 +114,11 @@ function createLocalSandbox(
     nodeProgram: process.execPath,
     files: machine.workspaces.files(sessionId),
     writeRunFile: (name, content) => writeFileAt(directories.runtime, name, content, 0o644),
-    async cloneRepository({ directory, ...request }) {
+    async cloneRepository({ directory, replaced = null, ...request }) {
       const target = await cloneTarget(directories.workspace, directory);
       const files = machine.workspaces.files(sessionId);
-      if (!(await isFree(target))) {
+      const isTaken = !(await isFree(target));
+      if (isTaken && replaced === null) {
         const { workspace } = directories;
         const adopted = { ...request, directory, sessionId, workspace, confine: confineGit, files };
         borrowed.add(await adoptClone(machine, adopted, runsHostPrograms));
@@ -122,7 +126,12 @@ function createLocalSandbox(
       }
       // In the sandbox of a command of the operator, the mirror is not at the same path.
       const borrowerId = runsHostPrograms ? sessionId : null;
-      const clone = await cloneRepository(machine.mirrors, { ...request, target, borrowerId });
+      const cloneRequest = { ...request, target, borrowerId };
+      const temporary = join(sessionIn(machine.dataDir, sessionId), `clone-${randomBytes(6).toString('hex')}`);
+      const clone =
+        isTaken && replaced !== null
+          ? await replaceClone(machine.mirrors, { ...cloneRequest, replaced, temporary, confine: confineGit })
+          : await cloneRepository(machine.mirrors, cloneRequest);
       if (clone.borrowed !== null) {
         borrowed.add(clone.borrowed);
         await recordBorrowed(files, directory, clone.borrowed);

@@ -22,6 +22,7 @@ export const CheckpointKindEnum = defineEnum<CheckpointKind>(
     HANDOVER: 'Saved before the agent was stopped, for example for a sleep or another worker.',
     REWIND: 'Copy of an earlier checkpoint, to which the session was reverted.',
     FORK: 'Copy of a checkpoint of another session, with which the session began.',
+    ENVIRONMENT: 'Copy of the stored result of the set-up of the repository, with which the session began.',
   },
 );
 

@@ -9,6 +9,8 @@ import type { SessionSaver } from './session-saver.ts';
 
 /** Saves the workspace and home of a run while its agent works. */
 export interface CheckpointRecorder {
+  /** False: nothing is saved. */
+  readonly isOn: boolean;
   turnStarted(turn: number): void;
   /** A tool call has begun, goes on, or has ended. */
   toolCall(id: string, hasEnded: boolean): void;
@@ -19,6 +21,11 @@ export interface CheckpointRecorder {
    * newest state is stored, ignored files aside, and not later than `timeoutMs`. Never rejects.
    */
   settle(timeoutMs: number): Promise<boolean>;
+  /**
+   * Saves everything now, ignored files included, while no agent runs. Resolves with true if that is stored, and not later than
+   * `timeoutMs`. Never rejects.
+   */
+  saveAll(timeoutMs: number): Promise<boolean>;
   /** Takes the text for the agent about parts that are not saved; null: nothing new. */
   takeText(): string | null;
   /** Ends all saves. Call it before the sandbox is closed. Never rejects. */
@@ -50,10 +57,12 @@ interface Attempt extends PlannedSave {
 
 /** The recorder of a sandbox that cannot save its workspace, or of a service that saves none. */
 export const noCheckpoints: CheckpointRecorder = {
+  isOn: false,
   turnStarted: () => undefined,
   toolCall: () => undefined,
   turnEnded: async () => undefined,
   settle: async () => false,
+  saveAll: async () => false,
   takeText: () => null,
   close: async () => undefined,
 };
@@ -75,6 +84,7 @@ function aborted(signal: AbortSignal): Promise<null> {
 }
 
 class Recorder implements CheckpointRecorder {
+  readonly isOn = true;
   readonly #services: Pick<Services, 'now' | 'log'>;
   readonly #options: CheckpointRecorderOptions;
   readonly #schedule = new SaveSchedule();
@@ -160,6 +170,16 @@ class Recorder implements CheckpointRecorder {
       this.#isSettling = false;
       this.#arm();
     }
+  }
+
+  async saveAll(timeoutMs: number): Promise<boolean> {
+    await this.#current?.done;
+    if (this.#isClosed) return false;
+    const { controller, done } = this.#attempt({ kind: 'WORK', turn: null, withIgnored: true }, true);
+    const cancel = this.#options.clock.after(timeoutMs, () => controller.abort());
+    const outcome = await done;
+    cancel();
+    return outcome === 'stored';
   }
 
   takeText(): string | null {

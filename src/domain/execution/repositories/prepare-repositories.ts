@@ -3,12 +3,20 @@ import { type GitGateway, type GitGatewayOptions, openGitGateway } from '../../.
 import type { GitCredential, RepositoryAccess } from '../../../agents/git-gateway/repositories.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import { within } from '../../../common/within.ts';
+import type { Clone } from '../../../git/clone.ts';
+import type { MirrorKey } from '../../../git/mirrors.ts';
+import type { RequestedState } from '../../../git/refs.ts';
 import type { GitRemote } from '../../../git/remote.ts';
 import { RepositoryError } from '../../../git/repository-error.ts';
 import type { Context } from '../../context.ts';
 import { openConnection } from '../../git-connections/open-connection.ts';
 import { type UsableRepository, usableRepository } from '../../repositories/resolve-repositories.ts';
 import { FencedError } from '../../sessions/log.ts';
+import {
+  type EnvironmentRecord,
+  readEnvironmentRecord,
+  writeEnvironmentRecord,
+} from '../environments/environment-record.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import { RepositoryFailure } from '../runs/failures.ts';
 import { cleanName } from '../runs/git-identity.ts';
@@ -28,6 +36,10 @@ import {
 /** The repositories of a run, with the way of its agent's git to their forges. */
 export interface PreparedRepositories {
   readonly repositories: readonly SessionRepositoryRow[];
+  /** The commits of the clones that were made for this run, by the positions of their repositories. */
+  readonly heads: ReadonlyMap<number, string>;
+  /** Identifies the mirror of one of the repositories. */
+  keyOf(row: SessionRepositoryRow): MirrorKey;
   /** Variables for the agent's git. */
   env(base: Readonly<Record<string, string>>): Record<string, string>;
   /** The keys and credentials to mask. */
@@ -76,8 +88,19 @@ export async function prepareRepositories(
   );
   const isAnyNew = rows.some(({ state }) => state !== 'READY');
   const formerBranches = isAnyNew ? await readFormerBranches(context, run.sessionId) : new Map<string, string>();
-  const inputs = { ...options, enterpriseId, formerBranches, openRemote: forClones };
-  for (const each of found) await cloneOne(context, run, { ...inputs, each });
+  const { files } = options.sandbox;
+  const record = await readEnvironmentRecord(files);
+  const lent = record?.lent ?? null;
+  const inputs = { ...options, enterpriseId, formerBranches, openRemote: forClones, lent };
+  const heads = new Map<number, string>();
+  for (const each of found) {
+    const clone = await cloneOne(context, run, { ...inputs, each });
+    if (clone?.head != null) heads.set(each.row.position, clone.head);
+    if (record === null || lent === null || clone === null || lent.directory !== each.row.directory) continue;
+    const { hash } = record.clones[lent.directory] ?? {};
+    const result = hash === undefined || clone.isEmptied ? {} : { result: { directory: lent.directory, hash } };
+    await writeEnvironmentRecord(files, { clones: {}, ...result });
+  }
   const committer = await readingCommitter;
   const pushes = createPushLog(context, run, { sandbox: options.sandbox, enterpriseId, openRemote: forClones });
   for (const { row, cloneUrl } of found) await pushes.settlePending(row, cloneUrl);
@@ -99,6 +122,11 @@ export async function prepareRepositories(
   secrets.add(Buffer.from(`switchyard:${listening.key}`).toString('base64'));
   return {
     repositories: rows,
+    heads,
+    keyOf: ({ host, repositoryId }) => {
+      const { cloneUrl } = found.find(({ row }) => row.repositoryId === repositoryId) as FoundRepository;
+      return mirrorKey(enterpriseId, host, cloneUrl);
+    },
     env: (base) => ({
       ...gitEnvironment({ url: address, key: listening.key }, hostsOf(found), base),
       ...committer,
@@ -109,6 +137,27 @@ export async function prepareRepositories(
       await pushes.settled();
     },
   };
+}
+
+/** The way to one repository before its clone. */
+export interface RepositoryRemote {
+  readonly repository: MirrorKey;
+  open(): Promise<GitRemote>;
+}
+
+/** Opens the way to a repository of a session that has no clone yet. Null: the organization may not use it any longer. */
+export async function openForClone(
+  context: Context,
+  { organizationId, enterpriseId }: { readonly organizationId: string; readonly enterpriseId: string },
+  row: SessionRepositoryRow,
+): Promise<RepositoryRemote | null> {
+  const usable = await usableRepository(context, organizationId, row.repositoryId);
+  if (usable === null) return null;
+  const repositories = [{ row, cloneUrl: usable.cloneUrl }];
+  const access = createAccess(context, { organizationId, repositories, onCredential: () => undefined });
+  const limits = { idleTimeoutMs: forgeSilenceMs, maxFetchBytes: context.gitLimits.maxFetchBytes };
+  const openRemote = cloneGateway(access, repositories, limits);
+  return { repository: mirrorKey(enterpriseId, row.host, usable.cloneUrl), open: () => openRemote(row) };
 }
 
 const identityMs = 3_000;
@@ -169,14 +218,20 @@ async function findOrFail(
   return fail(context, run, row, 'The organization may not use it any longer.');
 }
 
+/** Returns the state of its repository that a session was started with. */
+export function requestedStateOf({ pullRequestNumber, requestedRef }: SessionRepositoryRow): RequestedState {
+  return { ref: pullRequestNumber === null ? requestedRef : null, pullRequest: pullRequestNumber };
+}
+
 interface CloneInput extends PrepareOptions {
   readonly enterpriseId: string;
   readonly formerBranches: ReadonlyMap<string, string>;
   readonly openRemote: OpenRemote;
+  readonly lent: EnvironmentRecord['lent'] | null;
   readonly each: FoundRepository;
 }
 
-async function cloneOne(context: Context, run: ClaimedRun, input: CloneInput): Promise<void> {
+async function cloneOne(context: Context, run: ClaimedRun, input: CloneInput): Promise<Clone | null> {
   const { sandbox, signal, enterpriseId, each } = input;
   const { row, cloneUrl } = each;
   const key = { sessionId: run.sessionId, position: row.position };
@@ -200,12 +255,12 @@ async function cloneOne(context: Context, run: ClaimedRun, input: CloneInput): P
       repository: mirrorKey(enterpriseId, row.host, cloneUrl),
       originUrl: cloneUrl,
       openRemote: () => input.openRemote(row),
-      ref: row.pullRequestNumber === null ? row.requestedRef : null,
-      pullRequest: row.pullRequestNumber,
+      ...requestedStateOf(row),
       branch: row.branch,
       formerBranch: isNew ? (input.formerBranches.get(row.directory) ?? null) : null,
       directory: row.directory === '.' ? null : row.directory,
       base: row.baseCommit,
+      replaced: input.lent?.directory === row.directory ? input.lent.commit : null,
       onIncomplete: (reason) => {
         incomplete = reason;
       },
@@ -215,18 +270,19 @@ async function cloneOne(context: Context, run: ClaimedRun, input: CloneInput): P
     await entries;
     const base = clone === null ? {} : { base: { ref: clone.baseRef, commit: clone.baseCommit } };
     if (incomplete !== null) await appendRepositoryEntry(context, run, incompleteNotice(row, incomplete));
-    if (clone === null && !isNew) return;
+    if (clone === null && !isNew) return null;
     await recordRepositoryRead(context, row.repositoryId, {
       connectionId: each.usable.connectionId,
       defaultBranch: clone?.defaultBranch ?? null,
     });
     await recordRepositoryState(context, key, { state: 'READY', ...base });
     await appendRepositoryEntry(context, run, stepEntry(row, 'READY'));
+    return clone;
   } catch (error) {
     await entries;
     if (lost.signal.reason instanceof FencedError) throw lost.signal.reason;
     if (!(error instanceof RepositoryError) || error.code === 'STOPPED') throw error;
-    await fail(context, run, row, error.message);
+    return fail(context, run, row, error.message);
   }
 }
 

@@ -5,6 +5,8 @@ import type { Context } from '../../context.ts';
 export interface RestorableCheckpoint {
   readonly id: string;
   readonly kind: string;
+  /** The checkpoint before it, or the copied one; null: the first. */
+  readonly parentId: string | null;
   readonly agentSessionId: string | null;
   readonly content: CheckpointContent;
   readonly segmentIds: readonly string[];
@@ -21,8 +23,8 @@ const maxCandidates = 25;
 // A rewind and a fork have the content of their parents: the one before the parent is next. A parent in another session may be
 // read, because its segments were lent; one that was deleted ends the search in time order of the session itself.
 const candidates = `
-  select c.id, c.kind, c.agent_session_id as "agentSessionId", c.content, c.segment_ids as "segmentIds", c.files, c.bytes::float8 as bytes,
-         c.missing, coalesce(case when c.kind in ('REWIND', 'FORK') then p.created_at end, c.created_at) as "takenAt"
+  select c.id, c.kind, c.parent_id as "parentId", c.agent_session_id as "agentSessionId", c.content, c.segment_ids as "segmentIds", c.files, c.bytes::float8 as bytes,
+         c.missing, coalesce(case when c.kind in ('REWIND', 'FORK', 'ENVIRONMENT') then p.created_at end, c.created_at) as "takenAt"
     from checkpoint c left join checkpoint p on p.id = c.parent_id
    where c.session_id = $1`;
 

@@ -5,6 +5,7 @@ import { segmentSource } from '../../checkpoints/segment-source.ts';
 import type { Context } from '../../context.ts';
 import { changeSession, lockSession } from '../../sessions/change-session.ts';
 import type { NewEntry } from '../../sessions/log.ts';
+import { forgetBuild } from '../environments/builds.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import type { Mask } from '../runs/masking.ts';
 import { lockRun } from '../runs/turns.ts';
@@ -28,7 +29,7 @@ export interface WorkspaceStart {
 /** Options of {@link prepareWorkspace}. */
 export interface PrepareWorkspaceOptions {
   readonly organizationId: string;
-  readonly driver: ReturnType<Agents['driverOf']>;
+  readonly driver: Pick<ReturnType<Agents['driverOf']>, 'workspaces' | 'restoreWorkspace'>;
   readonly mask: Mask;
   readonly signal: AbortSignal;
 }
@@ -62,20 +63,38 @@ export async function prepareWorkspace(
   if (tried.restored !== null) {
     const { restored, files } = tried;
     const damaged = candidates.indexOf(restored);
-    const notice = restoredNotice({ ...restored, files, damaged, isMoved: run.isMoved }, options.mask);
+    // The log has the environment when it is prepared.
+    const isBeginning = restored.kind === 'ENVIRONMENT';
+    const notice = isBeginning
+      ? null
+      : restoredNotice({ ...restored, files, damaged, isMoved: run.isMoved }, options.mask);
     await clearSavedRecord(workspaces.files(sessionId));
     await recordStart(context, run, restored, notice);
     context.log.info({ sessionId, checkpointId: restored.id, files, skipped: damaged }, 'A workspace was restored.');
     return { state: 'restored', agentSessionId: restored.agentSessionId };
   }
   await workspaces.discard(sessionId);
+  if (tried.hasNoResult) {
+    context.log.warn(
+      { sessionId, reason: tried.reason },
+      'The stored result of a set-up cannot be restored, and is forgotten.',
+    );
+    if (newest?.parentId != null) await forgetBuild(context, newest.parentId);
+    await recordStart(context, run, null, null);
+    return { state: 'lost', agentSessionId };
+  }
   await recordStart(context, run, null, run.isWorkspaceDeleted ? null : emptyNotice(tried.reason));
   return { state: run.isWorkspaceDeleted ? 'deleted' : 'lost', agentSessionId };
 }
 
 type Tried =
   | { readonly restored: RestorableCheckpoint; readonly files: number }
-  | { readonly restored: null; readonly reason: string };
+  | {
+      readonly restored: null;
+      readonly reason: string;
+      /** The session has not begun: it can do without the stored result of a set-up. */
+      readonly hasNoResult?: true;
+    };
 
 async function tryCandidates(
   context: Context,
@@ -111,6 +130,8 @@ async function tryCandidates(
       else context.log.error({ err: error, sessionId, checkpointId: candidate.id }, 'A checkpoint is damaged.');
     }
   }
+  if (candidates[0]?.kind === 'ENVIRONMENT')
+    return { restored: null, reason: missing?.message ?? 'It is damaged.', hasNoResult: true };
   // Perhaps the storage is the wrong one, such as an empty directory instead of a share that is not mounted.
   if (missing !== null)
     throw new RestoreDelay('The file storage has no files of a session.', { cause: missing, isMissing: true });

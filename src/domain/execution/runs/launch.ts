@@ -11,6 +11,8 @@ export interface LaunchPlan extends RunSecrets, RunRoute {
   readonly organizationId: string;
   /** Null: it belongs to no user. */
   readonly userId: string | null;
+  /** Ids of the organization's secrets that the session selects; null: all. */
+  readonly secretIds: readonly string[] | null;
   /** The repositories in its workspace; if missing: none. */
   readonly repositories?: readonly SessionRepositoryRow[];
 }
@@ -56,7 +58,7 @@ export async function planLaunch(context: Context, { sessionId }: Pick<ClaimedRu
     own: row.secrets,
     profile: runRoute.profile,
   });
-  return { organizationId, userId, ...runRoute, ...secrets };
+  return { organizationId, userId, secretIds: row.secretIds, ...runRoute, ...secrets };
 }
 
 /** Returns the plan with the repositories that are in the workspace. */

@@ -8,6 +8,8 @@ import { environmentNameOf } from '../../secret-names.ts';
 export interface RunSecrets {
   /** For the environment of the agent's process. */
   readonly env: Readonly<Record<string, string>>;
+  /** The names of the session's own secrets. */
+  readonly ownNames: readonly string[];
   /** The variables that were left out, because the profile sets them. */
   readonly leftOut: readonly string[];
   /** Cookies: files for the agent, by the secrets' keys. */
@@ -62,9 +64,10 @@ export async function readRunSecrets(context: Context, wanted: SecretsOfRun): Pr
     ...environmentOf(ofType('key-value')),
     ...own.map(({ key, value }): [string, string] => [key, value]),
   ]);
-  const leftOut = [...new Set(profile ? namesOf(profile) : [])].filter((name) => variables.delete(name));
+  const leftOut = [...new Set(profile ? variablesOfProfile(profile) : [])].filter((name) => variables.delete(name));
   return {
     env: Object.fromEntries(variables),
+    ownNames: own.map(({ key }) => key),
     leftOut,
     secretFiles: ofType('cookie').map(({ key, value }) => ({ key, content: value })),
     totpKeys: ofType('totp').map(({ key }) => key),
@@ -86,16 +89,20 @@ function environmentOf(secrets: readonly OpenSecret[]): Map<string, string> {
 }
 
 /** Returns the variables that the profile sets. */
-function namesOf({ env, provider }: AgentProfile): string[] {
+export function variablesOfProfile({ env, provider }: AgentProfile): string[] {
   return [...Object.keys(env), ...(provider?.variables ?? []), ...Object.keys(provider?.gateway?.env ?? {})];
 }
 
 /** Returns the values of the profile to mask: its provider's keys, and values with names like keys. */
-export function profileSecrets({ env, provider }: AgentProfile): string[] {
-  const isKey = (name: string) =>
-    provider?.variables.includes(name) === true || /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name);
-  const set = Object.entries(env).filter(([name]) => isKey(name));
+export function profileSecrets(profile: AgentProfile): string[] {
+  const { env, provider } = profile;
+  const set = Object.entries(env).filter(([name]) => isProfileSecret(profile, name));
   return [...set.map(([, value]) => value), ...(provider?.key ? [provider.key] : [])];
+}
+
+/** Returns true if a variable of the profile has a key: of its provider, or by its name. */
+export function isProfileSecret({ provider }: Pick<AgentProfile, 'provider'>, name: string): boolean {
+  return provider?.variables.includes(name) === true || /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i.test(name);
 }
 
 /** Returns the texts to mask for a secret. */

@@ -14,6 +14,8 @@ import { createDraftSender, type DraftSender } from '../drafts/draft-sender.ts';
 import { createHeadCheck, type HeadCheck } from '../drafts/head-check.ts';
 import { createStreamMask } from '../drafts/stream-mask.ts';
 import type { WatchedSessions } from '../drafts/watched-sessions.ts';
+import { beginWithBuild } from '../environments/begin-with-build.ts';
+import { openSessionEnvironment, type SessionEnvironment } from '../environments/session-environment.ts';
 import type { UsageUpdate } from '../metering/counter.ts';
 import type { LimitReached } from '../metering/limits.ts';
 import { createMeter, type Meter } from '../metering/meter.ts';
@@ -24,14 +26,14 @@ import { createOutcomeRecorder } from '../provider-keys/key-outcomes.ts';
 import type { Reservations } from '../provider-keys/reservations.ts';
 import { createRunCredential, type RunCredential } from '../provider-keys/run-credential.ts';
 import { createReports, type Reports } from '../reports/reports.ts';
-import { type PreparedRepositories, prepareRepositories } from '../repositories/prepare-repositories.ts';
+import { prepareRepositories } from '../repositories/prepare-repositories.ts';
 import { prepareWorkspace } from '../restores/restore-run.ts';
 import { recordSaved } from '../restores/saved-record.ts';
 import { createOutputRecorder } from '../tool-output/output-recorder.ts';
 import { type ClaimedRun, releaseLease } from './claims.ts';
 import { type Commands, createCommands } from './commands.ts';
-import { gitVariables, identityVariables } from './git-identity.ts';
-import { directoryOf, type LaunchPlan, planLaunch, withRepositories } from './launch.ts';
+import { gitVariables } from './git-identity.ts';
+import { directoryOf, type LaunchPlan, planLaunch } from './launch.ts';
 import { LeasedRun } from './leased-run.ts';
 import { createMask, type Mask } from './masking.ts';
 import { createOptionControl, type OptionControl } from './option-control.ts';
@@ -160,9 +162,11 @@ class SessionRun {
       const launchPlan = await planLaunch(context, run);
       const { profile, organizationId } = launchPlan;
       const signal = this.#leasedRun.ended;
-      const start = await prepareWorkspace(context, run, {
+      const driver = this.#options.agents.driverOf(profile);
+      const begun = await beginWithBuild(context, run, { organizationId, profile, driver, signal });
+      const start = await prepareWorkspace(context, begun, {
         organizationId,
-        driver: this.#options.agents.driverOf(profile),
+        driver,
         mask: createMask(launchPlan.secretValues),
         signal,
       });
@@ -175,9 +179,10 @@ class SessionRun {
       cleanups.push(() => clearSecretFiles(sandbox.files));
       const prepared = await prepareRepositories(context, run, { organizationId, sandbox, signal });
       if (prepared) cleanups.push(() => prepared.close());
-      const plan = prepared ? withRepositories(launchPlan, prepared) : launchPlan;
-      const parts = await this.#prepare(plan, sandbox);
-      await this.#work(plan, parts, { cleanups, prepared });
+      const opened = { driver, sandbox, prepared, plan: launchPlan, signal };
+      const environment = await openSessionEnvironment(context, run, opened);
+      const parts = await this.#prepare(environment.plan, sandbox);
+      await this.#work(environment, parts, cleanups);
     } catch (error) {
       const retryDelaysMs = this.#parts?.profile.retryDelaysMs;
       await endFailedRun(this.#leasedRun, error, { mask: this.#mask, retryDelaysMs });
@@ -287,9 +292,9 @@ class SessionRun {
   }
 
   async #work(
-    plan: LaunchPlan,
+    { plan, variables, prepare }: SessionEnvironment,
     parts: Parts,
-    { cleanups, prepared }: { cleanups: (() => unknown)[]; prepared: PreparedRepositories | null },
+    cleanups: (() => unknown)[],
   ): Promise<void> {
     const leasedRun = this.#leasedRun;
     const { context, run } = leasedRun;
@@ -299,15 +304,15 @@ class SessionRun {
     const served = await reports.serve();
     if (served) cleanups.push(() => served.close());
     if (leasedRun.isOver) return;
-    const env = { ...profile.env, ...plan.env };
-    const identity = identityVariables(profile, sandbox, env);
+    cleanups.push(...(await prepare(parts)));
+    if (leasedRun.isOver) return;
     const agent = await this.#options.agents.launch({
       profile,
       sandbox,
       env: plan.env,
       runtimeFiles: gitVariables,
       cwd: posix.join(sandbox.paths.workspace, directoryOf(plan)),
-      serviceEnv: { ...identity, ...prepared?.env({ ...env, ...identity }) },
+      serviceEnv: variables,
       onUpdate: (update) => this.#take(parts, update),
       safeLength: (text, draftId) => Math.max(safeLength(text), draftId === null ? 0 : drafts.sentLength(draftId)),
       drafts: { newId, grow: drafts.grow },

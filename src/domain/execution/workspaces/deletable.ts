@@ -1,4 +1,4 @@
-import { isOfSnapshot } from '../../checkpoints/kept-checkpoints.ts';
+import { isKept } from '../../checkpoints/kept-checkpoints.ts';
 import type { Context } from '../../context.ts';
 
 /** Times without a change after which sessions lose their workspaces, in ms; null: never. */
@@ -42,7 +42,7 @@ const marked = `
       from due where r.session_id = due.session_id and (r.home_worker_id = $5 or r.home_worker_id is null or due.is_lost)
     returning r.session_id),
   unsaved as (
-    delete from checkpoint c using marked where c.session_id = marked.session_id and not ${isOfSnapshot} returning c.id)`;
+    delete from checkpoint c using marked where c.session_id = marked.session_id and not ${isKept} returning c.id)`;
 
 const takeDue = `
   with due as (${due}), ${marked}

@@ -1,7 +1,7 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { DomainError } from '../../../common/errors.ts';
 import { audit } from '../../audit/record-audit.ts';
-import { isOfSnapshot } from '../../checkpoints/kept-checkpoints.ts';
+import { isKept } from '../../checkpoints/kept-checkpoints.ts';
 import type { Context } from '../../context.ts';
 import { getSessionFor, type SessionTarget } from '../../sessions/find-session.ts';
 import type { SessionRecord } from '../../sessions/session.ts';
@@ -35,7 +35,7 @@ export function requestDeletionSeen(context: Context, { id }: Pick<SessionRecord
     );
     if (requested.length === 0) return session;
     // Also if the worker with the workspace is gone: they have the same files.
-    await tx.query(`delete from checkpoint c where c.session_id = $1 and not ${isOfSnapshot}`, [id]);
+    await tx.query(`delete from checkpoint c where c.session_id = $1 and not ${isKept}`, [id]);
     // A finished session may still have a warm agent, which is stopped.
     await tx.query(
       `with r as (update run set generation = generation + 1 where session_id = $1 returning generation)

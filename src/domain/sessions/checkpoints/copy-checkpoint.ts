@@ -12,7 +12,7 @@ export interface CheckpointCopy {
   /** The session that gets the copy, and the generation of its run. */
   readonly sessionId: string;
   readonly generation: number;
-  readonly kind: Extract<CheckpointKind, 'REWIND' | 'FORK'>;
+  readonly kind: Extract<CheckpointKind, 'REWIND' | 'FORK' | 'ENVIRONMENT'>;
   /** The turn and the entry of the log that the copy stands for in the session that gets it. */
   readonly turn: number;
   readonly seq: number;

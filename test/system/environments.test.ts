@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { connectGitForge } from '../support/connected-forge.ts';
@@ -21,6 +23,8 @@ beforeAll(async () => {
     env: { PROFILE_TOKEN: 'canary-of-the-profile-0123456789' },
     sandbox,
     mcp: false,
+    // Each run ends with its turn.
+    'warm_ttl_ms': 0,
   });
   const agentsConfig = await writeProfiles({}, shell('none', 'none'), shell('bwrap', { driver: 'bwrap' }));
   test = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 4, isHttpForgeAllowed: true });
@@ -37,21 +41,21 @@ async function addRepository(files: Readonly<Record<string, string>>): Promise<G
   return forge;
 }
 
-/** Commits a change of files at the forge. */
+/** Commits a change of files at the forge; `link to …` makes a symbolic link. */
 async function commit(forge: GitForge, files: Readonly<Record<string, string>>): Promise<void> {
   const index = { GIT_INDEX_FILE: `${forge.directoryOf('acme/site')}/edit-index` };
   const git = (args: string[], input = '') => runGit(forge, args, input, index);
   await git(['read-tree', 'main']);
   for (const [path, text] of Object.entries(files)) {
-    const id = await git(['hash-object', '-w', '--stdin'], text);
-    await git(['update-index', '--add', '--cacheinfo', `100644,${id},${path}`]);
+    const target = text.startsWith('link to ') ? text.slice('link to '.length) : null;
+    const id = await git(['hash-object', '-w', '--stdin'], target ?? text);
+    await git(['update-index', '--add', '--cacheinfo', `${target === null ? '100644' : '120000'},${id},${path}`]);
   }
   const id = await git(['commit-tree', '-p', 'main', '-m', 'Change', await git(['write-tree'])]);
   await git(['update-ref', 'refs/heads/main', id]);
 }
 
 async function runGit(forge: GitForge, args: readonly string[], input: string, env: object): Promise<string> {
-  const { execFileSync } = await import('node:child_process');
   const options = { input, env: { ...plainGit, ...env } as NodeJS.ProcessEnv, encoding: 'utf8' } as const;
   return execFileSync('git', ['-C', forge.directoryOf('acme/site'), ...args], options).trim();
 }
@@ -162,7 +166,6 @@ describe.each(sandboxes)('in the sandbox %s', (agent) => {
     const secret = { type: 'KEY_VALUE', organizationId: test.organizationId };
     await runMutation(test, 'createSecret', '', { ...secret, key: 'NPM_TOKEN', value });
     await runMutation(test, 'createSecret', '', {
-      organizationId: test.organizationId,
       ...secret,
       key: 'OTHER',
       value: 'canary-of-the-agent-0123',
@@ -191,3 +194,121 @@ describe.each(sandboxes)('in the sandbox %s', (agent) => {
     expect(JSON.stringify(await builds(forge))).not.toContain(value);
   });
 });
+
+describe('a hostile repository', () => {
+  const agent = sandboxes.at(-1) ?? 'none';
+  const start = async (files: Readonly<Record<string, string>>) => {
+    const forge = await addRepository({});
+    await commit(forge, files);
+    return forge;
+  };
+
+  it.each([
+    ['a link as its definition', { [environmentFile]: 'link to /etc/passwd' }, 'must be an ordinary file'],
+    ['a directory as its definition', { [`${environmentFile}/x`]: 'x' }, 'must be an ordinary file'],
+    ['a large definition', { [environmentFile]: `# ${'x'.repeat(70_000)}` }, 'must have at most 65536 bytes'],
+    ['a broken definition', { [environmentFile]: 'setup: a\nstart: *b\n' }, `${environmentFile}, line 2: `],
+    [
+      'a variable of the loader',
+      { [environmentFile]: 'env: {LD_PRELOAD: /tmp/x.so}\n' },
+      '"LD_PRELOAD" cannot be a variable',
+    ],
+  ])('with %s gets a session, and the reason is in the log', async (_name, files, reason) => {
+    const { output, notices } = await run(await start(files), agent, 'echo works; echo "$PREFACE"');
+    expect(output).toMatch(/^works/);
+    expect(output).toContain(reason);
+    expect((await notices()).join('\n')).toContain(reason);
+  });
+
+  it('cannot print without an end, nor leave a process', async () => {
+    const forge = await start({
+      [environmentFile]: 'setup:\n  - nohup sleep 7234511 >/dev/null 2>&1 & setsid sleep 7234512 &\n  - yes\n',
+    });
+    const { output, calls } = await run(forge, agent, 'echo works');
+    expect(output).toBe('works\n');
+    expect(await calls('Set-up: ')).toMatchObject([
+      { status: 'completed' },
+      {
+        status: 'failed',
+        output: expect.stringContaining('The command printed more than 64 MB.'),
+        outputAttachmentId: expect.any(String),
+      },
+    ]);
+    expect(commandLines().filter((line) => line.includes('sleep 72345'))).toEqual([]);
+  });
+
+  it('cannot delay the agent with a start command, which ends with the run', async () => {
+    const forge = await start({ [environmentFile]: 'start: echo listening; exec sleep 7234513\n' });
+    const { output, calls } = await run(
+      forge,
+      agent,
+      'cat .session/start/1-1.log ../.session/start/1-1.log 2>/dev/null',
+    );
+    expect(output).toBe('listening\n');
+    expect(await calls('Start: ')).toMatchObject([
+      { status: 'completed', output: expect.stringContaining('goes on in the background') },
+    ]);
+    await expect
+      .poll(() => commandLines().filter((line) => line.includes('sleep 7234513')), { timeout: 30_000 })
+      .toEqual([]);
+  });
+
+  it('cannot give its configuration of git to the next session', async () => {
+    const plant = [
+      'git config core.fsmonitor "touch ~/fsmonitor; false"',
+      'git config core.sshCommand "touch ~/ssh"; mkdir -p .git/info .git/hooks',
+      'git config filter.x.smudge "touch ~/smudge; cat" && echo "* filter=x" > .git/info/attributes',
+      'printf "#!/bin/sh\\ntouch ~/hook\\n" > .git/hooks/post-checkout && chmod +x .git/hooks/post-checkout',
+      'rm README.md && ln -s /etc/passwd README.md',
+    ];
+    const forge = await start({ [environmentFile]: `setup:\n${plant.map((line) => `  - '${line}'\n`).join('')}` });
+    await run(forge, agent, 'true');
+    expect(await builds(forge)).toMatchObject([{ log: expect.not.stringContaining('exit code'), state: 'READY' }]);
+    await commit(forge, { 'new.txt': 'new' });
+    const { output, calls } = await run(
+      forge,
+      agent,
+      'ls ~; cat README.md new.txt; git config --local --get-regexp "core.(fsmonitor|sshcommand)|filter" || true; ls .git/hooks .git/info 2>/dev/null || true; git status --short',
+    );
+    expect(output).toMatch(/^# Site\nnew/);
+    expect(output).not.toMatch(/fsmonitor|ssh|smudge|post-checkout|attributes/);
+    expect(await calls('Set-up: ')).toEqual([]);
+  });
+
+  it('cannot lead the next session out of its workspace', async () => {
+    const forge = await start({
+      [environmentFile]: 'setup: test -e ~/done || { touch ~/done && cd .. && mv site moved && ln -s /etc site; }\n',
+    });
+    await run(forge, agent, 'true');
+    const { output, calls } = await run(forge, agent, 'cat README.md; git status --short; pwd');
+    expect(output).toMatch(/^# Site\n\/.*site\n$/);
+    expect(await calls('Set-up: ')).toHaveLength(1);
+  });
+
+  it('gets no secrets for a pull request, and its result is not stored', async () => {
+    const value = 'canary-of-the-pull-request-0123';
+    const secret = {
+      type: 'KEY_VALUE',
+      organizationId: test.organizationId,
+      key: `PULL_${agent}`.toUpperCase(),
+      value,
+    };
+    await runMutation(test, 'createSecret', '', secret);
+    const forge = await start({ [environmentFile]: `setup: echo "got $${secret.key}"\nsecrets: [${secret.key}]\n` });
+    await runGit(forge, ['update-ref', 'refs/pull/1/head', 'main'], '', {});
+    const { calls, notices } = await run(forge, agent, 'true', { repository: { pullRequest: 1 } });
+    expect(await calls('Set-up: ')).toMatchObject([{ output: 'got \n' }]);
+    expect((await notices()).join('\n')).toContain('gets no secrets, because the session works on a pull request');
+    expect(await builds(forge)).toEqual([]);
+  });
+});
+
+function commandLines(): string[] {
+  return readdirSync('/proc').flatMap((name) => {
+    try {
+      return /^\d+$/.test(name) ? [readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')] : [];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -229,12 +229,25 @@ export async function seedGitConnection(
   await tx.prisma.gitPermission.create({
     data: { id: newId(), organizationId, gitConnectionId: id, repoPath: path, createdAt },
   });
+  const repositoryId = newId();
+  const build = { id: newId(), organizationId, repositoryId, sessionId: newId(), state: 'FAILED' };
+  await tx.prisma.environmentBuild.create({
+    data: {
+      ...{ ...build, hash: canary('hash'), machine: canary('machine'), commit: canary('commit'), log: canary('log') },
+      ...{ createdAt, startedAt: createdAt, usedAt: createdAt },
+    },
+  });
   await tx.prisma.repository.create({
     data: {
-      ...{ id: newId(), enterpriseId, host: '127.0.0.1:1', path, pathKey: path, gitConnectionId: id },
+      ...{ id: repositoryId, enterpriseId, host: '127.0.0.1:1', path, pathKey: path, gitConnectionId: id },
       ...{ defaultBranch: canary('branch'), description: canary('description'), language: canary('language') },
       ...{ webUrl: `https://127.0.0.1:1/${path}`, providerRepositoryId: canary('provider-id'), isPrivate: true },
-      ...{ branchTemplate: canary('template'), readAt: createdAt, ...when },
+      ...{
+        environment: `setup: echo ${canary('setup')}`,
+        branchTemplate: canary('template'),
+        readAt: createdAt,
+        ...when,
+      },
     },
   });
 }

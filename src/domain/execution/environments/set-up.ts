@@ -1,5 +1,12 @@
 import { posix } from 'node:path';
-import { isLong, lastCharacters, type ToolOutput, toLongOutput } from '../../../agents/acp/tool-output.ts';
+import {
+  extended,
+  isLong,
+  lastCharacters,
+  maxRetainedCharacters,
+  type ToolOutput,
+  toLongOutput,
+} from '../../../agents/acp/tool-output.ts';
 import type { AgentProfile } from '../../../agents/agent.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import { storable } from '../../../common/plain-text.ts';
@@ -111,19 +118,21 @@ async function runSetUp(
     const timeoutMs = Math.max(1, endsAt - performance.now());
     const end = await runCommand(sandbox, { command, directory, env, timeoutMs, signal, onOutput: grow });
     const reason = failureReason(end, definition.timeoutMinutes);
-    const { output } = end;
+    const output =
+      reason === null ? end.output : extended(end.output, reasonAfter(end.output, reason), maxRetainedCharacters);
     await recorder.record({
       ...call,
       status: reason === null ? 'completed' : 'failed',
-      output: withReason(lastCharacters(output), reason),
+      output: lastCharacters(output),
       ...(isLong(output) && { long: toLongOutput(output, true) }),
       draftId,
     });
     signal.throwIfAborted();
-    const last = mask(lastCharacters(output), true);
-    log += `$ ${mask(command)}\n${withReason(last, reason)}\n`;
+    log += `$ ${mask(command)}\n${mask(lastCharacters(output), true)}\n`;
     if (reason === null) continue;
-    await append(failedNotice(row, { command, isStart: false }, { reason, output: last }));
+    await append(
+      failedNotice(row, { command, isStart: false }, { reason, output: mask(lastCharacters(end.output), true) }),
+    );
     return { outcome: 'FAILED', log };
   }
   return { outcome: 'DONE', log };
@@ -136,6 +145,10 @@ function callOf(what: string, toolCallId: string, command: string) {
   const [line = ''] = command.trim().split('\n', 1);
   const title = `${what}: ${storable(line).slice(0, maxTitle)}`;
   return { type: 'toolCall', toolCallId, title, toolKind: 'execute', locations: [], diffs: [] } as const;
+}
+
+function reasonAfter(output: ToolOutput, reason: string): string {
+  return `${lastCharacters(output).endsWith('\n') || output.characters === 0 ? '' : '\n'}The command ${reason}.`;
 }
 
 function withReason(output: string, reason: string | null): string {

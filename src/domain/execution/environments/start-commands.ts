@@ -19,7 +19,7 @@ export interface StartedCommand {
 const directory = 'start';
 
 /** The time after which a command goes on in the background. */
-const waitMs = 5_000;
+const waitMs = 3_000;
 const graces = { stdinMs: 0, termMs: 2_000 };
 
 // The command has no way to the standard output, which has its exit code. The shell stays, because the end of a sandbox's first process
@@ -28,7 +28,7 @@ const script =
   'sh -c "$2" </dev/null >"$3" 2>&1; printf "%d\\n" "$?"; exec sleep 2147483647 </dev/null >/dev/null 2>&1';
 
 /**
- * Starts a command beside the agent: until it ends, or for five seconds. Its output goes to a file in the workspace. Rejects with an error with
+ * Starts a command beside the agent: until it ends, or for three seconds. Its output goes to a file in the workspace. Rejects with an error with
  * the system's `code` if the shell cannot start.
  */
 export async function startCommand(

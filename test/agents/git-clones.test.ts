@@ -41,6 +41,7 @@ it('clones the default branch, and creates the branch of the session', async () 
   expect(made).toEqual({
     baseCommit: head,
     baseRef: 'main',
+    head,
     defaultBranch: 'main',
     isContinued: false,
     borrowed: expect.stringContaining(mirrors.directory),

@@ -246,7 +246,7 @@ describe('a hostile repository', () => {
     );
     expect(output).toBe('listening\n');
     expect(await calls('Start: ')).toMatchObject([
-      { status: 'completed', output: expect.stringContaining('goes on in the background') },
+      { status: 'completed', output: expect.stringContaining('continues in the background') },
     ]);
     await expect
       .poll(() => commandLines().filter((line) => line.includes('sleep 7234513')), { timeout: 30_000 })

@@ -21,7 +21,7 @@ export interface ReplaceRequest extends CloneRequest {
 /**
  * Replaces the repository of a clone by a new one, and brings its files to the requested state. Files that git did not track stay. Nothing
  * that the earlier repository configures is used: neither its hooks nor its attributes' programs. No process may use the clone. If the
- * files cannot be brought there, a new clone takes the place of all of them. Rejects with RepositoryError.
+ * files cannot be brought there, a new clone replaces all of them. Rejects with RepositoryError.
  */
 export async function replaceClone(mirrors: Mirrors, request: ReplaceRequest): Promise<Clone> {
   const { target, temporary, signal } = request;

@@ -27,7 +27,7 @@ import { commandVariables, type SetUpSecrets } from './environment-variables.ts'
 import { runCommand } from './run-command.ts';
 import type { RepositoryEnvironment, RunEnvironment } from './run-environment.ts';
 import { readLogEnd, type StartedCommand, startCommand } from './start-commands.ts';
-import { storeResult } from './store-result.ts';
+import { type SetUpResult, storeResult } from './store-result.ts';
 
 /** The parts of a run that its environments use. */
 export interface SetUpParts {
@@ -83,13 +83,6 @@ export async function prepareEnvironment(
     await writeEnvironmentRecord(parts.sandbox.files, { clones });
   }
   return startAll(run, parts, append);
-}
-
-/** The outcome of one set-up. */
-export interface SetUpResult {
-  readonly outcome: 'DONE' | 'FAILED';
-  /** The masked commands and the ends of their outputs. */
-  readonly log: string;
 }
 
 type Append = (entry: NewEntry) => Promise<void>;
@@ -176,12 +169,12 @@ async function startAll(run: ClaimedRun, parts: SetUpParts, append: Append): Pro
         const { code, logPath } = running;
         const output = storable(await readLogEnd(sandbox, logPath, lastBytes));
         const reason = code === null || code === 0 ? null : `ended with the exit code ${code}`;
-        const goesOn =
-          code === null ? `${output}\nThe command goes on in the background. Its output is in ${logPath}.` : output;
+        const shown =
+          code === null ? `${output}\nThe command continues in the background. Its output is in ${logPath}.` : output;
         await recorder.record({
           ...call,
           status: reason === null ? 'completed' : 'failed',
-          output: withReason(goesOn, reason),
+          output: withReason(shown, reason),
         });
         if (reason !== null)
           await append(failedNotice(row, { command, isStart: true }, { reason, output: mask(output, true) }));

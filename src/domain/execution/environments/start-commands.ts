@@ -7,7 +7,7 @@ import { shellIn } from './run-command.ts';
 
 /** A start command that runs. */
 export interface StartedCommand {
-  /** Its exit code; null: it goes on in the background. */
+  /** Its exit code; null: it continues in the background. */
   readonly code: number | null;
   /** The path of the file with its output, relative to the workspace. */
   readonly logPath: string;
@@ -18,7 +18,7 @@ export interface StartedCommand {
 /** The directory of the outputs in the workspace. */
 const directory = 'start';
 
-/** The time after which a command goes on in the background. */
+/** The time after which a command continues in the background. */
 const waitMs = 3_000;
 const graces = { stdinMs: 0, termMs: 2_000 };
 

@@ -1,13 +1,30 @@
+import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import { readNewestCheckpoint } from '../../checkpoints/checkpoint.ts';
 import { missingText } from '../../checkpoints/missing-text.ts';
 import type { Context } from '../../context.ts';
 import type { NewEntry } from '../../sessions/log.ts';
+import type { CheckpointRecorder } from '../checkpoints/checkpoint-recorder.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import { claimBuild, completeBuild, failBuild } from './builds.ts';
 import { notStoredNotice } from './environment-log.ts';
 import { type RecordedEnvironment, writeEnvironmentRecord } from './environment-record.ts';
 import type { RepositoryEnvironment } from './run-environment.ts';
-import type { SetUpParts, SetUpResult } from './set-up.ts';
+
+/** The outcome of one set-up. */
+export interface SetUpResult {
+  readonly outcome: 'DONE' | 'FAILED';
+  /** The masked commands and the ends of their outputs. */
+  readonly log: string;
+}
+
+/** The parts of a run that save its workspace. */
+export interface StoreParts {
+  readonly organizationId: string;
+  readonly sandbox: Pick<Sandbox, 'files'>;
+  readonly checkpoints: CheckpointRecorder;
+  /** Aborts when the run ends. */
+  readonly signal: AbortSignal;
+}
 
 /** A set-up whose result may be stored. */
 export interface ResultToStore {
@@ -33,7 +50,7 @@ const began = `select 1 from log_entry where session_id = $1 and kind = 'NOTICE'
 export async function storeResult(
   context: Context,
   run: ClaimedRun,
-  { organizationId, sandbox, checkpoints, signal }: SetUpParts,
+  { organizationId, sandbox, checkpoints, signal }: StoreParts,
   { each, result, clones, isOnly, append }: ResultToStore,
 ): Promise<void> {
   const { row, hash, machine, commit } = each;

@@ -30,6 +30,7 @@ export function checkProfile(
       totpKeys: ['NAME'],
       hasKnowledge: true,
       hasPullRequests: true,
+      isReview: false,
       askTool: profile.askTool,
     }),
     async open(directory) {

@@ -3,6 +3,7 @@ import { type ClaimedRead, claimReads, nextReadAt } from '../domain/followed-pul
 import { readFollowed } from '../domain/followed-pull-requests/read-pull-request.ts';
 import { nextGitDeliveryAt, processGitDeliveries } from '../domain/git-deliveries/process-deliveries.ts';
 import { resumeIntents } from '../domain/open-pull-requests/resume-intents.ts';
+import { resumeReviews } from '../domain/session-reviews/resume-reviews.ts';
 import { createClaimedWork, createCount } from './claimed-work.ts';
 import { createPoller } from './poller.ts';
 import type { Scheduled } from './retention.ts';
@@ -54,6 +55,11 @@ export function createPullRequests(services: Services): Scheduled {
       await resumeIntents(services, isStopped);
     } catch (error) {
       log.warn({ err: error }, 'The pull requests that were not opened could not be looked through.');
+    }
+    try {
+      await resumeReviews(services, isStopped);
+    } catch (error) {
+      log.warn({ err: error }, 'The reviews that were not posted could not be looked through.');
     }
     return maxWaitMs;
   });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createForges, type Forges } from '../../src/forges/forges.ts';
 import type { Forge } from '../../src/forges/interface/forge.ts';
 import type { PullRequests } from '../../src/forges/interface/pull-requests.ts';
+import { findDiffLine } from '../../src/forges/support/read-diff.ts';
 import { giteaToken, startGitea } from '../support/forges/gitea.ts';
 
 const path = 'acme/site';
@@ -129,6 +130,19 @@ it('reads comments, replies in the thread of a line, reviews, and reads the temp
   const review = { body: 'Fine', state: 'approved', commit: 'a'.repeat(40) } as const;
   expect(await pulls.submitReview(path, 1, review)).toMatchObject({ state: 'approved', body: 'Fine' });
   expect(await pulls.template(path, 'main')).toBe('## Why\n');
+});
+
+it('reads the lines of the diff, without files whose names git quotes', async () => {
+  const files = await pulls.diff(path, 1);
+  expect(files).toEqual([
+    { path: 'a.ts', oldPath: 'old.ts', hunks: [{ oldStart: 1, newStart: 1, marks: ' -+ ' }] },
+    { path: 'gone.ts', oldPath: 'gone.ts', hunks: [{ oldStart: 1, newStart: 0, marks: '-' }] },
+  ]);
+  const found = (line: number, side: 'old' | 'new', file = 'a.ts') => findDiffLine(files, { path: file, line, side });
+  expect(found(2, 'new')).toEqual({ oldPath: 'old.ts', otherLine: null });
+  expect(found(3, 'old')).toEqual({ oldPath: 'old.ts', otherLine: 3 });
+  expect([found(4, 'new'), found(2, 'new', 'old.ts'), found(1, 'new', 'gone.ts')]).toEqual([null, null, null]);
+  expect(found(1, 'old', 'gone.ts')).toEqual({ oldPath: 'gone.ts', otherLine: null });
 });
 
 const pull = {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createForges, type Forges } from '../../src/forges/forges.ts';
 import type { Forge } from '../../src/forges/interface/forge.ts';
 import type { PullRequests } from '../../src/forges/interface/pull-requests.ts';
+import { findDiffLine } from '../../src/forges/support/read-diff.ts';
 import { gitlabToken, startGitlab } from '../support/forges/gitlab.ts';
 
 const path = 'group/sub/site';
@@ -169,6 +170,24 @@ it('reads comments without those of the system, replies, and reviews', async () 
   expect(await pulls.submitReview(path, pullRequest.number, review)).toMatchObject({ state: 'approved', body: 'Fine' });
   const last = gitlab.requests.at(-1);
   expect([last?.method, last?.url.pathname.endsWith('/approve')]).toEqual(['POST', true]);
+});
+
+it('reads the lines of the diff, and comments on a line that did not change in a renamed file', async () => {
+  const { pullRequest } = await pulls.create(path, request('lines'));
+  const files = await pulls.diff(path, pullRequest.number);
+  expect(files).toEqual([{ path: 'a.ts', oldPath: 'old.ts', hunks: [{ oldStart: 1, newStart: 1, marks: ' + ' }] }]);
+  const line = { path: 'a.ts', line: 3, side: 'new' } as const;
+  expect(findDiffLine(files, line)).toEqual({ oldPath: 'old.ts', otherLine: 2 });
+  const comments = [{ ...line, ...findDiffLine(files, line), body: 'Here' }];
+  const positions: unknown[] = [];
+  gitlab.intercept(({ method, url, body }) => {
+    if (method === 'POST' && url.pathname.endsWith('/discussions')) positions.push(JSON.parse(body).position);
+    return null;
+  });
+  await pulls.submitReview(path, pullRequest.number, {
+    ...{ body: 'Fine', state: 'commented', commit: 'a'.repeat(40), comments },
+  });
+  expect(positions).toMatchObject([{ 'new_path': 'a.ts', 'old_path': 'old.ts', 'new_line': 3, 'old_line': 2 }]);
 });
 
 const project = { 'path_with_namespace': path };

@@ -14,7 +14,7 @@ const test = useApp();
 
 // A report of presence, and tests of a provider key and of a git connection, may be repeated and have no key.
 const keyed =
-  /^(create|send(?!Presence)|answer|invite|rotate|run|test(?!ProviderKey|GitConnection)|redeliver|interrupt|retry|rewind|fork)[A-Z]/;
+  /^(create|send(?!Presence)|answer|invite|rotate|run|test(?!ProviderKey|GitConnection)|redeliver|interrupt|retry|rewind|fork|review)[A-Z]/;
 
 it('every mutation that creates or sends takes a key, and its payload shows if it was replayed', () => {
   const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});

@@ -58,6 +58,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   begin: ['GithubAppRegistration'],
   complete: ['GithubAppInstallation', 'GithubAppRegistration'],
   open: ['PullRequest'],
+  review: ['PullRequest'],
   run: ['Automation'],
   test: ['GitConnection', 'ProviderKey', 'WebhookEndpoint'],
   redeliver: ['WebhookDelivery'],

@@ -64,7 +64,6 @@ const others = [
     'a/b/indexing/branches/feature/x',
     'group/sub/repo/indexing/branches/release/1.0/indexing',
   ].map((path) => ['DELETE', `${beta}/repositories/${path}`, undefined, 404, 'There is no such repository.'] as const),
-  ['POST', `${own}/pr-reviews`, { pr_url: 'https://example.com/pull/1' }, 409, 'Pull requests are not reviewed here.'],
 ] as const;
 
 test.each(pages)('GET %s: an empty page with %s, and 403 without it', async (path, permission) => {
@@ -110,7 +109,6 @@ test('422 for bodies of the wrong shape, before any other error', async () => {
     ['POST', `${enterprise}/idp-groups`, { idp_group_names: Array(101).fill('a') }, 'idp_group_names'],
     ['POST', `${enterprise}/members/idp-groups/a`, {}, 'role_id'],
     ['PUT', `${enterprise}/org-group-limits`, { groups: [] }, 'groups'],
-    ['POST', `${own}/pr-reviews`, { pr_url: 1 }, 'pr_url'],
   ] as const) {
     const answer = await call(app, app.adminToken, method, at(path), body);
     expect({ status: answer.status, loc: answer.body.detail[0].loc.slice(0, 2) }).toEqual({

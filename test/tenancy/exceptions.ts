@@ -29,13 +29,13 @@ const withoutFeature = [
   /\/org-group-limits$/,
   /^(?!GET).*\/repositories\/indexing$/,
   /\/repositories\/\{path\}\/indexing(?:\/branches\/\{branch_name\})?$/,
-  /\/pr-reviews$/,
 ];
 
 /** Operations that need a forge, a worker, or exactly one of several members; tests of their own have them. */
 const withForge = [
   /^Mutation\.(?:drain|undrain)Worker$/,
-  /^Mutation\.openPullRequest$/,
+  /^Mutation\.(?:open|review)PullRequest$/,
+  /\/pr-reviews$/,
   /^Mutation\.completeGithubApp(?:Installation|Registration)$/,
   /^GET .*\/git-providers\/connections\/\{connection_id\}\/repositories$/,
   /^P(?:OST|UT) .*\/git-providers\/permissions$/,

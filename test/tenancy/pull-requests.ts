@@ -3,16 +3,19 @@ import type { Transaction } from '../../src/store/store.ts';
 
 /** Options of {@link seedPullRequest}. */
 export interface SeedPullRequest {
+  readonly organizationId: string;
+  /** Of a repository of the session. */
+  readonly repositoryId: string;
   readonly sessionId: string;
   readonly url: string;
   readonly createdAt: Date;
   readonly canary: (name: string) => string;
 }
 
-/** Seeds the details of a session's pull request, and a pull request that is being opened. */
+/** Seeds the details of a session's pull request, a pull request that is being opened, and a review that is being posted. */
 export async function seedPullRequest(
   tx: Transaction,
-  { sessionId, url, createdAt, canary }: SeedPullRequest,
+  { organizationId, repositoryId, sessionId, url, createdAt, canary }: SeedPullRequest,
 ): Promise<void> {
   const both = { sessionId, repositoryId: newId(), headBranch: canary('head'), baseBranch: canary('base') };
   await tx.prisma.pullRequest.create({
@@ -25,5 +28,20 @@ export async function seedPullRequest(
   });
   const request = { title: canary('title') };
   const claimedUntilAt = new Date('2100-01-01');
+  const pullRequest = { title: canary('title'), body: canary('body'), author: null, headBranch: 'x', baseBranch: 'y' };
+  await tx.prisma.sessionReview.create({
+    data: {
+      ...{
+        sessionId,
+        organizationId,
+        repositoryId,
+        number: 2,
+        url: `${url}2`,
+        headCommit: canary('commit'),
+        pullRequest,
+      },
+      ...{ request: { body: canary('review') }, claimedUntilAt, reviewUrl: url, createdAt },
+    },
+  });
   await tx.prisma.pullRequestIntent.create({ data: { ...both, id: newId(), request, claimedUntilAt, createdAt } });
 }

@@ -71,7 +71,7 @@ const plainNames = new Set(
    created_after created_before updated_after updated_before created_date_from created_date_to updated_date_from
    updated_date_to time_before time_after start_time end_time before since until action actions origin origins status
    statuses repo_names pr_state pinned_repo access_type category force scope role_type revoke_current sort direction user_type
-   min_sessions min_searches start end idp_group_name path branch_name filter_name`
+   min_sessions min_searches start end idp_group_name path branch_name filter_name pr_url commit_sha`
     .split(/\s+/)
     .filter((name) => name !== ''),
 );

@@ -268,11 +268,12 @@ async function insertSession(
   await seedSnapshot(tx, { organizationId, sessionId: id, checkpointId, userId, canary, createdAt });
   await tx.prisma.sessionHead.create({ data: { sessionId: id } });
   await tx.prisma.sessionTag.create({ data: { organizationId, tag, createdAt, sessionId: id } });
+  const repositoryId = newId();
   await tx.prisma.sessionRepository.create({
     data: {
       sessionId: id,
       position: 0,
-      repositoryId: newId(),
+      repositoryId,
       gitConnectionId: newId(),
       host: canary('host'),
       path: canary('path'),
@@ -292,7 +293,7 @@ async function insertSession(
   await tx.prisma.followingSession.create({
     data: { followedPullRequestId: newId(), sessionId: id, repositoryId: newId(), url: canary('pull-request') },
   });
-  await seedPullRequest(tx, { sessionId: id, url, createdAt, canary });
+  await seedPullRequest(tx, { organizationId, repositoryId, sessionId: id, url, createdAt, canary });
   await seedChanges(services, tx, { organizationId, sessionId: id, canary, createdAt });
   await seedFiles(services, tx, { organizationId, sessionId: id, canary, createdAt });
   const expiresAt = new Date(createdAt.getTime() + 3_600_000);

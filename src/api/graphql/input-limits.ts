@@ -15,6 +15,7 @@ import { noteFilterSchema } from '../../domain/library/knowledge/notes.ts';
 import { accessSchema, pricesSchema } from '../../domain/library/provider-keys/key-input.ts';
 import { pullRequestSchema } from '../../domain/open-pull-requests/open-pull-request.ts';
 import { sessionRepositorySchema } from '../../domain/repositories/session-repository-input.ts';
+import { reviewSchema } from '../../domain/session-reviews/start-review.ts';
 import { answerTextSchema } from '../../domain/sessions/answer-question.ts';
 import { sessionPointSchema } from '../../domain/sessions/checkpoints/choose-checkpoint.ts';
 import { forkSchema } from '../../domain/sessions/checkpoints/fork-session.ts';
@@ -83,6 +84,7 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   ScheduleTriggerInput: automation('triggers'),
   SessionPointInput: { schema: sessionPointSchema },
   SendMessageInput: { schema: messageInputSchema, names: { message: 'body' } },
+  ReviewPullRequestInput: { schema: reviewSchema },
   SendPresenceInput: { schema: presenceReportSchema },
   OpenPullRequestInput: { schema: pullRequestSchema },
   SessionRepositoryInput: { schema: sessionRepositorySchema },

@@ -39,6 +39,7 @@ import { serveMessages } from './v3/messages.ts';
 import { serveMetrics } from './v3/metrics.ts';
 import { serveOrganizations } from './v3/organizations.ts';
 import { servePlaybooks } from './v3/playbooks.ts';
+import { servePrReviews } from './v3/pr-reviews.ts';
 import { serveRepositories } from './v3/repositories.ts';
 import { serveRoles } from './v3/roles.ts';
 import { serveSchedules } from './v3/schedules.ts';
@@ -150,6 +151,7 @@ function openV3(services: Services, watches: Watches, streams: EventStreams): Ve
   serveGitConnections(api);
   serveGitPermissions(api);
   serveRepositories(api);
+  servePrReviews(api);
   serveWithoutFeature(api);
   return api;
 }

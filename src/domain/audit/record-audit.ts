@@ -35,6 +35,11 @@ export const auditActions = {
     target: 'session',
     meaning: 'A reply to a comment on a pull request of a session was requested. The data has the id of the comment.',
   },
+  'submit_review': {
+    target: 'session',
+    meaning:
+      'The review of a pull request by a session’s agent was submitted. The data has the number of its comments.',
+  },
   'retry_turn': { target: 'session', meaning: 'The messages of the last turn were sent to the agent again.' },
   'rewind_session': {
     target: 'session',

@@ -19,17 +19,18 @@ const maxAnswer = 60_000;
 const maxComments = 50;
 
 /**
- * Reads the open pull request of a session's branch from its forge, as a text for the agent. Throws UNKNOWN_REFERENCE, and INVALID_STATE
- * with the forge's reason.
+ * Reads the open pull request of a session's branch, or the one with this number, from its forge, as a text for the agent. Throws
+ * UNKNOWN_REFERENCE, and INVALID_STATE with the forge's reason.
  */
 export async function readForSession(
   services: Pick<Services, 'store' | 'keyring' | 'forges'>,
   session: PullRequestSession,
   repository: string | null,
+  reviewed: number | null = null,
 ): Promise<string> {
   return asDomainError(async () => {
     const { pullRequests, path, branch } = await findTarget(services, session, repository);
-    const found = await pullRequests.find(path, branch);
+    const found = await (reviewed === null ? pullRequests.find(path, branch) : pullRequests.get(path, reviewed));
     if (!found) return `The branch ${JSON.stringify(branch)} has no open pull request in ${path}.`;
     const status = await pullRequests.read(path, found.number);
     if (!status) return `The pull request ${found.url} is open.`;

@@ -21,7 +21,10 @@ export interface Target {
   readonly branch: string;
   /** The branch or tag that the session started from; null: a commit, a pull request, or not cloned yet. */
   readonly baseRef: string | null;
+  /** True if the organization may only read the repository. */
   readonly isReadOnly: boolean;
+  /** True if this session may only read the repository. */
+  readonly isSessionReadOnly: boolean;
   readonly forge: Forge;
   readonly pullRequests: PullRequests;
 }
@@ -32,6 +35,7 @@ interface RepositoryRow {
   readonly path: string;
   readonly branch: string;
   readonly baseRef: string | null;
+  readonly isReadOnly: boolean;
 }
 
 /**
@@ -44,7 +48,8 @@ export async function findTarget(
   reference: string | null,
 ): Promise<Target> {
   const rows = await services.store.query<RepositoryRow>(
-    `select r.repository_id as "repositoryId", r.host, r.path, r.branch, r.base_ref as "baseRef"
+    `select r.repository_id as "repositoryId", r.host, r.path, r.branch, r.base_ref as "baseRef",
+            r.is_read_only as "isReadOnly"
        from session_repository r where r.session_id = $1 order by r.position`,
     [id],
   );
@@ -58,12 +63,20 @@ export async function findTarget(
   return {
     ...{ repositoryId: row.repositoryId, gitConnectionId: usable.connectionId, path: usable.path },
     ...{ branch: row.branch, baseRef: row.baseRef },
-    ...{ isReadOnly: usable.isReadOnly, forge, pullRequests: forge.pullRequests },
+    ...{ isReadOnly: usable.isReadOnly, isSessionReadOnly: row.isReadOnly, forge, pullRequests: forge.pullRequests },
   };
 }
 
+/** Throws INVALID_STATE if the organization or the session may only read the repository. */
+export function refuseReadOnly(target: Target): void {
+  refuseReadOnlyOrganization(target);
+  if (!target.isSessionReadOnly) return;
+  const message = `This session may only read ${target.path}: it cannot write pull requests.`;
+  throw new DomainError('INVALID_STATE', message);
+}
+
 /** Throws INVALID_STATE if the organization may only read the repository. */
-export function refuseReadOnly({ isReadOnly, path }: Target): void {
+export function refuseReadOnlyOrganization({ isReadOnly, path }: Target): void {
   if (!isReadOnly) return;
   throw new DomainError('INVALID_STATE', `The organization may only read ${path}: it cannot write pull requests.`);
 }

@@ -10,6 +10,7 @@ import type {
   PullRequests,
 } from '../interface/pull-requests.ts';
 import { createOnce } from '../support/create-once.ts';
+import { readDiff, splitDiff } from '../support/read-diff.ts';
 import { plainText, requireCommit } from '../support/text.ts';
 import { withValidator } from '../support/validator.ts';
 import { extendPullRequest } from './additions.ts';
@@ -28,6 +29,7 @@ const read = 'read:repository';
 const maxOpen = 1_000;
 const maxEach = 300;
 const maxComments = 500;
+const maxDiffBytes = 16 * 1024 * 1024;
 /** Reviews whose comments are read: one request for each. */
 const maxReviewsWithComments = 30;
 const page = { size: 50, sizeName: 'limit' };
@@ -225,6 +227,10 @@ export function createGiteaPullRequests({ client, pathOf, baseUrl }: GiteaPullRe
         updatedAt: submittedAt,
         location,
       };
+    },
+    async diff(path, number) {
+      const call = { path: `${one(path, number)}.diff`, action: 'read the changed files', permission: read };
+      return readDiff(splitDiff(await client.text(call, maxDiffBytes)));
     },
     submitReview: submit,
   };

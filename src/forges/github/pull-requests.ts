@@ -4,10 +4,12 @@ import { ForgeError, isForgeError } from '../interface/errors.ts';
 import type { Mergeability, NewPullRequest, PullRequest, PullRequests } from '../interface/pull-requests.ts';
 import { createOnce } from '../support/create-once.ts';
 import { logTailBytes, tailOf } from '../support/log-tail.ts';
+import { readDiff } from '../support/read-diff.ts';
 import { plainText, requireCommit } from '../support/text.ts';
 import { withValidator } from '../support/validator.ts';
 import { extendPullRequest } from './additions.ts';
 import {
+  changedFile,
   checkRun,
   commitStatus,
   issueComment,
@@ -30,6 +32,7 @@ export interface GithubPullRequestOptions {
 const permission = 'pull_requests: write';
 const maxEach = 300;
 const maxComments = 500;
+const maxFiles = 1_000;
 const templateFolders = ['.github', '', 'docs'];
 
 /** Creates the pull requests of GitHub. */
@@ -159,6 +162,16 @@ export function createGithubPullRequests({
       };
       return withValidator(status, validator);
     },
+    async diff(path, number) {
+      const { items } = await client.list(changedFile, {
+        path: `${repo(path)}/pulls/${number}/files`,
+        action: 'read the changed files',
+        permission: 'pull_requests: read',
+        size: 50,
+        max: maxFiles,
+      });
+      return readDiff(items);
+    },
     async comments(path, number, since) {
       const query = { since: since?.toISOString() };
       const action = 'read the comments';
@@ -215,7 +228,9 @@ export function createGithubPullRequests({
     },
     async submitReview(path, number, { body, state, commit, comments = [] }) {
       const event = { approved: 'APPROVE', 'changes_requested': 'REQUEST_CHANGES', commented: 'COMMENT' }[state];
-      const lines = comments.map((each) => ({ ...each, side: each.side === 'old' ? 'LEFT' : 'RIGHT' }));
+      const lines = comments.map(({ path: file, line, side, body: text }) => {
+        return { path: file, line, side: side === 'old' ? 'LEFT' : 'RIGHT', body: text };
+      });
       const { data } = await send(review, {
         method: 'POST',
         path: `${repo(path)}/pulls/${number}/reviews`,

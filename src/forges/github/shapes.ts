@@ -11,6 +11,7 @@ import type {
 } from '../interface/pull-requests.ts';
 import { lookUp } from '../support/lookup.ts';
 import { repositoryPath } from '../support/paths.ts';
+import type { DiffText } from '../support/read-diff.ts';
 import {
   bodyText,
   branchName,
@@ -309,3 +310,14 @@ export const reviewComment = z
             },
     }),
   );
+
+/** A changed file of a pull request. Names are compared with those of git, so they are not cleaned. */
+export const changedFile = z
+  .object({
+    'filename': z.string().max(4_096),
+    'previous_filename': z.string().max(4_096).nullish(),
+    'patch': z.string().nullish(),
+  })
+  .transform((each): DiffText => {
+    return { path: each.filename, oldPath: each.previous_filename ?? null, patch: each.patch ?? null };
+  });

@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import { type ApiCall, type ApiClient, listOf } from '../http/api-client.ts';
 import { ForgeError, isForgeError } from '../interface/errors.ts';
-import type { Mergeability, PullRequest, PullRequests, Review } from '../interface/pull-requests.ts';
+import type { Mergeability, NewReviewComment, PullRequest, PullRequests, Review } from '../interface/pull-requests.ts';
 import { createOnce } from '../support/create-once.ts';
 import { logTailBytes, tailOf } from '../support/log-tail.ts';
+import { readDiff } from '../support/read-diff.ts';
 import { plainText, requireCommit } from '../support/text.ts';
 import { withValidator } from '../support/validator.ts';
 import { extendMergeRequest } from './additions.ts';
 import { withoutQuickActions } from './quick-actions.ts';
 import {
   account,
+  changedFile,
   commitStatus,
   discussion,
   draftPrefix,
@@ -31,6 +33,7 @@ export interface GitlabPullRequestOptions {
 const permission = 'api';
 const maxEach = 300;
 const maxComments = 500;
+const maxFiles = 1_000;
 const reviewerShape = z.object({ user: account, state: z.string().max(40), 'created_at': z.string().nullish() });
 const approvalShape = z.object({ 'approved_by': z.object({ user: account }).array().max(200).nullish() });
 
@@ -117,7 +120,7 @@ export function createGitlabPullRequests({ client, pathOf, baseUrl }: GitlabPull
     path: string,
     number: number,
     refs: MergeRequest['diff_refs'],
-    comment: LineComment,
+    comment: NewReviewComment,
   ): Promise<void> {
     const position = {
       'position_type': 'text',
@@ -125,8 +128,11 @@ export function createGitlabPullRequests({ client, pathOf, baseUrl }: GitlabPull
       'start_sha': refs?.start_sha,
       'head_sha': refs?.head_sha,
       'new_path': comment.path,
-      'old_path': comment.path,
-      ...(comment.side === 'old' ? { 'old_line': comment.line } : { 'new_line': comment.line }),
+      'old_path': comment.oldPath ?? comment.path,
+      // A line that did not change needs both numbers.
+      ...(comment.side === 'old'
+        ? { 'old_line': comment.line, 'new_line': comment.otherLine ?? undefined }
+        : { 'new_line': comment.line, 'old_line': comment.otherLine ?? undefined }),
     };
     const call = {
       path: `${one(path, number)}/discussions`,
@@ -189,6 +195,16 @@ export function createGitlabPullRequests({ client, pathOf, baseUrl }: GitlabPull
         isTruncated: checks.isTruncated,
       };
       return withValidator(status, validator);
+    },
+    async diff(path, number) {
+      const { items } = await client.list(changedFile, {
+        path: `${one(path, number)}/diffs`,
+        action: 'read the changed files',
+        permission: 'read_api',
+        size: 50,
+        max: maxFiles,
+      });
+      return readDiff(items);
     },
     async comments(path, number, since) {
       const { items, isTruncated } = await client.list(discussion, {
@@ -275,13 +291,6 @@ export function createGitlabPullRequests({ client, pathOf, baseUrl }: GitlabPull
     },
   };
 }
-
-type LineComment = {
-  readonly path: string;
-  readonly line: number;
-  readonly side: 'old' | 'new';
-  readonly body: string;
-};
 
 /** The data of a response; null if the resource does not exist, or not in this version or edition. */
 async function orNone<T>(call: () => Promise<{ readonly data: T }>): Promise<T | null> {

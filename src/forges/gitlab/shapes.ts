@@ -4,6 +4,7 @@ import type { ForgeRepository, RepositoryAccess } from '../interface/forge.ts';
 import type { Check, CheckState, PullRequest, PullRequestComment } from '../interface/pull-requests.ts';
 import { lookUp } from '../support/lookup.ts';
 import { repositoryPath } from '../support/paths.ts';
+import type { DiffText } from '../support/read-diff.ts';
 import {
   bodyText,
   branchName,
@@ -252,3 +253,8 @@ export const discussion = z.object({
 
 /** The location of a note in a webhook. */
 export const notePosition = position;
+
+/** A changed file of a merge request. Names are compared with those of git, so they are not cleaned. */
+export const changedFile = z
+  .object({ 'new_path': z.string().max(4_096), 'old_path': z.string().max(4_096), 'diff': z.string().nullish() })
+  .transform((each): DiffText => ({ path: each.new_path, oldPath: each.old_path, patch: each.diff ?? null }));

@@ -157,6 +157,27 @@ export interface NewReviewComment {
   readonly line: number;
   readonly side: 'old' | 'new';
   readonly body: string;
+  /** The name of the file in the base; `path` if omitted. */
+  readonly oldPath?: string | undefined;
+  /** The number of the same line on the other side; null or omitted: the line is on one side only. */
+  readonly otherLine?: number | null | undefined;
+}
+
+/** Lines of a file that a diff shows. */
+export interface DiffHunk {
+  readonly oldStart: number;
+  readonly newStart: number;
+  /** One character for each line: a space (on both sides), `-` (of the base only) or `+` (of the head only). */
+  readonly marks: string;
+}
+
+/** A file of the diff of a pull request, without its content. */
+export interface DiffFile {
+  readonly path: string;
+  /** Its name in the base. */
+  readonly oldPath: string;
+  /** Empty: binary, or too long for the forge. */
+  readonly hunks: readonly DiffHunk[];
 }
 
 /** A review to submit. */
@@ -192,6 +213,8 @@ export interface PullRequests {
   extend(path: string, pullRequest: PullRequest, additions: Additions): Promise<readonly string[]>;
   /** Reads state, checks, reviews and mergeability. Null: all equal to the `validator` of an earlier read. */
   read(path: string, number: number, validator?: string): Promise<PullRequestStatus | null>;
+  /** Reads the lines that the forge shows as the difference of a pull request and its base. Files beyond 1,000 may be missing. */
+  diff(path: string, number: number): Promise<readonly DiffFile[]>;
   /** Reads the comments of the conversation and on lines. */
   comments(path: string, number: number, since?: Date): Promise<CommentPage>;
   /** Reads the template for new pull requests from a branch; null: the repository has none. */

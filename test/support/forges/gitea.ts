@@ -35,6 +35,22 @@ const robot = { id: 5, login: 'robot', 'full_name': 'Robot', email: 'robot@examp
 const person = { id: 6, login: 'ann', 'full_name': 'Ann', email: 'ann@example.com' };
 const labels = { repository: [{ id: 11, name: 'agent' }], organization: [{ id: 12, name: 'Urgent' }] };
 const at = '2026-11-02T10:00:00Z';
+// A line of the content looks like a header of the diff.
+const diffText = [
+  ...['diff --git a/old.ts b/a.ts', 'similarity index 60%', 'rename from old.ts', 'rename to a.ts'],
+  ...['--- a/old.ts', '+++ b/a.ts', '@@ -1,3 +1,3 @@', ' one', '-two', '+++ b/two', ' three'],
+  ...['\\ No newline at end of file', 'diff --git "a/\\303\\244.ts" "b/\\303\\244.ts"'],
+  ...['--- "a/\\303\\244.ts"', '+++ "b/\\303\\244.ts"', '@@ -1 +1 @@', '-x', '+y'],
+  ...[
+    'diff --git a/gone.ts b/gone.ts',
+    'deleted file mode 100644',
+    '--- a/gone.ts',
+    '+++ /dev/null',
+    '@@ -1 +0,0 @@',
+    '-x',
+    '',
+  ],
+].join('\n');
 
 /** A Gitea, after the description of its REST API, version 1. */
 export async function startGitea(
@@ -130,6 +146,7 @@ export async function startGitea(
       return { status: 201, body: present(found) };
     }
     if (part === '') return { body: present(found) };
+    if (part === '.diff') return { headers: { 'content-type': 'text/plain' }, body: diffText };
     if (part === '/labels') {
       const { labels: ids } = JSON.parse(body) as { labels: number[] };
       const all = [...labels.repository, ...labels.organization];

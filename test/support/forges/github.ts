@@ -2,6 +2,7 @@ import { createEmulator } from 'emulate';
 import { githubContract } from './contracts/github.ts';
 import { type ForgeAnswer, type ForgeRequest, type ForgeServer, startForgeServer } from './forge-server.ts';
 import { type CallGithub, type GithubGit, openGithubGit } from './github-git.ts';
+import { changedFiles, submitReview } from './github-reviews.ts';
 
 /** GitHub as `emulate` serves it, at the addresses of GitHub Enterprise Server. */
 export interface TestGithub extends ForgeServer {
@@ -43,6 +44,7 @@ export interface GithubOptions {
 /**
  * Starts GitHub. The server in front of the emulator adds what emulate 0.12.2 lacks: the list of the installation's repositories,
  * the App's user, commit statuses, replies to comments (emulate has them under an older address), and the refusal of a second pull request.
+ * With a git server, it also adds the changed files of pull requests, and comments of reviews on lines, which must be in the diff.
  */
 export async function startGithub(options: GithubOptions = {}): Promise<TestGithub> {
   const emulator = await createEmulator({
@@ -143,6 +145,10 @@ export async function startGithub(options: GithubOptions = {}): Promise<TestGith
   };
   const { hasGit, onGitRequest = () => undefined } = options;
   const git = hasGit ? await openGithubGit(callWith, personToken, ['acme/site', 'acme/tools'], onGitRequest) : null;
+  const refsOf = async (path: string) => {
+    const { base, head } = await callWith(personToken, 'GET', path);
+    return { base: base.ref, head: head.ref } as { base: string; head: string };
+  };
   const answerRequest = async (request: ForgeRequest): Promise<ForgeAnswer> => {
     const path = request.url.pathname.replace(/^\/api\/v3/, '');
     if (path === '/installation/repositories') {
@@ -156,6 +162,12 @@ export async function startGithub(options: GithubOptions = {}): Promise<TestGith
     if (reply) {
       const body = { ...(JSON.parse(request.body) as object), 'in_reply_to_id': Number(reply[2]) };
       return await forward(request, String(reply[1]), JSON.stringify(body));
+    }
+    const [, pull, repository = '', part] = /^(\/repos\/([^/]+\/[^/]+)\/pulls\/\d+)\/(files|reviews)$/.exec(path) ?? [];
+    if (git && pull && part === 'files') return { body: await changedFiles(git, repository, await refsOf(pull)) };
+    if (git && pull && part === 'reviews' && request.method === 'POST') {
+      const files = await changedFiles(git, repository, await refsOf(pull));
+      return await submitReview(request, files, (rest, body) => forward(request, `${pull}${rest}`, body));
     }
     if (request.method === 'POST' && /^\/repos\/[^/]+\/[^/]+\/pulls$/.test(path)) {
       const created = creation.then(() => createPull(request, path));

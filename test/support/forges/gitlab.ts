@@ -138,6 +138,10 @@ export async function startGitlab(): Promise<ForgeServer & { readonly merges: Me
     if (part === '/reviewers')
       return { body: [{ user: { ...person, id: 8, username: 'bob' }, state: 'requested_changes' }] };
     if (part === '/approve') return { status: 201, body: {} };
+    if (part === '/diffs') {
+      const hunk = '@@ -1,2 +1,3 @@\n one\n+two\n three\n';
+      return { body: [{ 'new_path': 'a.ts', 'old_path': 'old.ts', diff: hunk, 'renamed_file': true }] };
+    }
     if (part === '/discussions' && method === 'GET') {
       const system = {
         id: 'e'.repeat(40),

@@ -39,6 +39,7 @@ import './session-acts.ts';
 import './session-changes.ts';
 import './session-files.ts';
 import './session-points.ts';
+import './session-reviews.ts';
 import './repository-changes.ts';
 import './session-relations.ts';
 import './session-workspaces.ts';

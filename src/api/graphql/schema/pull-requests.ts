@@ -89,7 +89,7 @@ const detail =
 const unknown = 'null if the service has not read the pull request from its forge';
 
 export const PullRequestType = builder.objectRef<SessionPullRequest>('PullRequest').implement({
-  description: 'Pull request that a session created.',
+  description: 'Pull request that a session created or reviews.',
   fields: (t) => ({
     url: t.expose('url', { type: 'URI', description: 'URL of the pull request on the host of the repository.' }),
     state: t.field({

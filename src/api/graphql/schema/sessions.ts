@@ -136,7 +136,7 @@ builder.node(Session, {
     }),
     pullRequests: t.field({
       type: [PullRequestType],
-      description: 'Pull requests that the session created.',
+      description: 'Pull requests that the session created, and the one that it reviews.',
       resolve: ({ id, pullRequests }) => pullRequests.map((each) => ({ ...each, sessionId: id })),
     }),
     messages: t.connection(

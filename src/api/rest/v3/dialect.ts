@@ -169,6 +169,7 @@ export const dialect: Dialect = {
     attachmentIds: 'attachment_urls',
     targetSessionId: 'target_devin_id',
     sessionMode: 'devin_mode',
+    pullRequestUrl: 'pr_url',
     newExpiresAt: 'new_key_expires_at',
   },
   says,

@@ -12,7 +12,7 @@ import { page, pageOf, pageQuery, presentPage } from './dialect.ts';
 
 /**
  * Stands in for a feature that Switchyard does not have: groups of identity providers, limits for groups of
- * organizations, hypervisors, guardrails, repository indexing, and reviews of pull requests.
+ * organizations, hypervisors, guardrails, and repository indexing.
  * Clients get the responses of an installation where the feature is not set up: permissions are checked, lists are
  * empty, single resources are missing, and setting the feature up is refused with a sentence.
  */
@@ -31,7 +31,6 @@ const groupLimits: Feature = {
 const hypervisors: Feature = { resourceName: 'hypervisor', without: 'Agents run on no hypervisors here.' };
 const guardrails: Feature = { resourceName: 'guardrail', without: 'This installation has no guardrails.' };
 const repositories: Feature = { resourceName: 'repository', without: 'Repositories are not indexed here.' };
-const reviews: Feature = { resourceName: 'review', without: 'Pull requests are not reviewed here.' };
 
 /** Reads: an empty page; for a single resource, 404. Writes: a refusal. */
 type Answer = 'page' | 'missing' | 'refused';
@@ -143,13 +142,6 @@ const rows: readonly Row[] = [
     feature: repositories,
     needs: permissionFor.changeKnowledge,
     answers: { delete: 'missing' },
-  },
-  {
-    path: '/v3/organizations/{org_id}/pr-reviews',
-    feature: reviews,
-    needs: permissionFor.createSession,
-    answers: { post: 'refused' },
-    bodies: { post: z.object({ pr_url: z.string() }) },
   },
 ];
 

@@ -4,12 +4,14 @@ import type { PromptBlock } from '../../../agents/agent.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import type { Context } from '../../context.ts';
 import { expandMacros } from '../../library/expand-macros.ts';
+import { readReview } from '../../session-reviews/reviews.ts';
 import type { LaunchPlan } from '../runs/launch.ts';
 import type { InboxMessage } from '../runs/turns.ts';
 import { attachmentsOfTurn } from './attachments.ts';
 import { listSessionNotes } from './knowledge.ts';
 import { knowledgeText } from './knowledge-text.ts';
 import { preambleOf } from './preamble.ts';
+import { reviewText } from './review-text.ts';
 import { readSessionFacts, type SessionFacts } from './session-facts.ts';
 import {
   createSessionDirectory,
@@ -48,9 +50,11 @@ export async function assembleTurn(context: Context, input: TurnInput): Promise<
   const called = macros.map(
     ({ macro, kind, title, body }) => `The user's ${macro} is the ${kind} "${title}":\n\n${body}`,
   );
-  const [preamble, playbook, ...rest] = input.isFirst ? await introduction(context, input, facts, secretFiles) : [];
+  const [preamble, review, playbook, ...rest] = input.isFirst
+    ? await introduction(context, input, facts, secretFiles)
+    : [];
   return [
-    ...[preamble, playbook, ...called, ...rest].filter((text) => text != null).map(preface),
+    ...[preamble, review, playbook, ...called, ...rest].filter((text) => text != null).map(preface),
     ...(await attachmentBlocks(context, input)),
     ...texts.map((text): PromptBlock => ({ type: 'text', text })),
   ];
@@ -70,9 +74,11 @@ async function introduction(
   const notes = await listSessionNotes(context, facts);
   const files = await writeNotes(context, sandbox.files, facts, notes);
   const userText = messages.map(({ body }) => body).join('\n');
+  const review = await readReview(context.store, input.sessionId);
   const { playbook, structuredOutputSchema } = facts;
   return [
     preambleOf({ workspace: sandbox.paths.workspace, tools, plan, secretFiles }),
+    review && reviewText(review, tools.includes('submit_review')),
     playbook && `# Playbook: ${playbook.title}\n\nWork by this playbook.\n\n${playbook.body}`,
     await knowledgeText(context, { facts, notes, files, userText, hasTool: tools.includes('read_knowledge') }),
     structuredOutputSchema && schemaText(structuredOutputSchema, tools.includes('set_structured_output')),

@@ -22,6 +22,7 @@ const toolLines: Readonly<Record<string, string>> = {
   'upload_attachment': 'The user should have a file at once: call `upload_attachment` with its path.',
   'report_pull_request': 'You opened a pull request, or its state has changed: call `report_pull_request`.',
   'open_pull_request': 'Your branch is pushed and should be merged: call `open_pull_request`.',
+  'submit_review': 'Your review is complete: call `submit_review`, once.',
   'start_session': 'A part of the work can be done beside yours: `start_session` starts another agent on it.',
 };
 
@@ -58,7 +59,9 @@ function repositoriesOf(workspace: string, { repositories = [] }: PreambleInput[
   return [
     `Repositories:\n\n${list([
       ...lines,
-      'Commit your work, and push it to the branch that is named above: `git push` is set up for it, without a password. Pushes to other branches and tags, and deletions, are refused.',
+      repositories.every(({ isReadOnly }) => isReadOnly)
+        ? null
+        : 'Commit your work, and push it to the branch that is named above: `git push` is set up for it, without a password. Pushes to other branches and tags, and deletions, are refused.',
       'Other clones, fetches and pushes work with these repositories only.',
       isBelow ? `Paths that begin with \`${sessionDirectory}/\` are relative to ${workspace}.` : null,
     ])}`,

@@ -9,6 +9,8 @@ import { readForSession } from '../../open-pull-requests/read-for-session.ts';
 import { type ReplyInput, replyForSession } from '../../open-pull-requests/reply-to-comment.ts';
 import { names } from '../../open-pull-requests/texts.ts';
 import { updateForSession } from '../../open-pull-requests/update-pull-request.ts';
+import { readReview } from '../../session-reviews/reviews.ts';
+import { type ReviewSubmission, submitForSession } from '../../session-reviews/submit-review.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import type { Mask } from '../runs/masking.ts';
 
@@ -45,14 +47,15 @@ export async function openTool(
   return [isNew ? `The pull request is open: ${url}` : `It was open already: ${url}`, ...warnings].join('\n');
 }
 
-/** Reads the open pull request of the session's branch for its agent. */
+/** Reads the open pull request of the session's branch, or the one that the session reviews, for its agent. */
 export async function readTool(
   { context, run, plan, mask }: PullRequestContext,
   args: Readonly<Record<string, unknown>>,
 ): Promise<string> {
   const { repository } = parseInput(reading, args);
   const session = { id: run.sessionId, organizationId: plan.organizationId };
-  return mask(await readForSession(context, session, repository ?? null));
+  const review = await readReview(context.store, run.sessionId);
+  return mask(await readForSession(context, session, repository ?? null, review?.number ?? null));
 }
 
 /** Changes a pull request of the session's branch for its agent. */
@@ -78,11 +81,29 @@ export async function replyTool(
   return `The reply is on ${url}.`;
 }
 
-/** Masks the texts of arguments, and those in their lists. */
+/** Posts the review of the session's pull request for its agent. */
+export async function reviewTool(
+  { context, run, plan, mask }: PullRequestContext,
+  args: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const asOwner = await ownerOf(context, run, plan.organizationId);
+  const session = { id: run.sessionId, organizationId: plan.organizationId };
+  const { url, isNew, movedCount } = await submitForSession(
+    asOwner,
+    session,
+    masked(args, mask) as unknown as ReviewSubmission,
+  );
+  if (!isNew) return `Your review was posted before, and a session posts one: ${url}`;
+  const moved = `${movedCount === 1 ? 'One comment is' : `${movedCount} comments are`} in its body instead of on a line.`;
+  return `Your review is posted: ${url}${movedCount === 0 ? '' : `\n${moved}`}`;
+}
+
+/** Masks the texts of arguments, and those in their lists and objects. */
 function masked(args: Readonly<Record<string, unknown>>, mask: Mask): Record<string, unknown> {
   const each = (value: unknown): unknown => {
     if (typeof value === 'string') return mask(value);
-    return Array.isArray(value) ? value.map(each) : value;
+    if (Array.isArray(value)) return value.map(each);
+    return value !== null && typeof value === 'object' ? masked({ ...value }, mask) : value;
   };
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, each(value)]));
 }

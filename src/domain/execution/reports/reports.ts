@@ -3,6 +3,7 @@ import { reachTools, type ToolAnswer } from '../../../agents/reporting/serve-too
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
 import { DomainError } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
+import { readReview } from '../../session-reviews/reviews.ts';
 import { FencedError } from '../../sessions/log.ts';
 import { listSessionNotes } from '../prompts/knowledge.ts';
 import { readSessionFacts } from '../prompts/session-facts.ts';
@@ -83,7 +84,8 @@ export async function createReports(
   const schema = facts.structuredOutputSchema;
   const hasKnowledge = mcp && (await listSessionNotes(context, facts)).length > 0;
   const hasPullRequests = mcp && (await hasForge(context, run.sessionId));
-  const listed = { schema, totpKeys: plan.totpKeys, hasKnowledge, hasPullRequests, askTool };
+  const isReview = (await readReview(context.store, run.sessionId)) !== null;
+  const listed = { schema, totpKeys: plan.totpKeys, hasKnowledge, hasPullRequests, isReview, askTool };
   const tools = mcp ? toolList(listed) : [];
   const output: OutputState = {
     schema,
@@ -135,7 +137,8 @@ export async function createReports(
       return { server: reached.serverNamed(serverName), close: () => reached.close() };
     },
     async observe(update) {
-      if (update.type !== 'toolCall' || update.status !== 'completed' || update.output === null) return;
+      // A pull request that a review finds is not the session's own.
+      if (isReview || update.type !== 'toolCall' || update.status !== 'completed' || update.output === null) return;
       await recordPullRequestsIn(context, run, mask(update.output, true));
     },
     outcome: () => ({ ...turn }),
@@ -148,7 +151,7 @@ export async function createReports(
     async settle(finalMessage) {
       // Calls from before the end of the turn belong to it.
       await last;
-      if (finalMessage !== null) await recordPullRequestsIn(context, run, finalMessage);
+      if (finalMessage !== null && !isReview) await recordPullRequestsIn(context, run, finalMessage);
       return settleOutput({ context, run, mask, hasTool: mcp }, output, finalMessage);
     },
   };

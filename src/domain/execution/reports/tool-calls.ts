@@ -20,7 +20,7 @@ import type { LaunchPlan } from '../runs/launch.ts';
 import type { Mask } from '../runs/masking.ts';
 import { checkOutput } from '../structured-output/check-output.ts';
 import { askUser } from './ask-user.ts';
-import { openTool, readTool, replyTool, updateTool } from './pull-request-tools.ts';
+import { openTool, readTool, replyTool, reviewTool, updateTool } from './pull-request-tools.ts';
 import { cleanPullRequestUrl, recordPullRequest } from './pull-requests.ts';
 import { briefProblems, type OutputState } from './settle-output.ts';
 import { storeOutput } from './store-output.ts';
@@ -140,6 +140,7 @@ export const toolCalls = {
   'update_pull_request': updateTool,
   'read_pull_request': readTool,
   'reply_to_comment': replyTool,
+  'submit_review': reviewTool,
   'totp_code': async ({ context, run, plan }, args) => {
     const { name } = parseInput(seed, args);
     const [found] = plan.totpKeys.includes(name) ? await seedsOf(context, run, plan.organizationId, name) : [];

@@ -63,7 +63,7 @@ export function createAccess(
         const usable = await usableOf(repository);
         const row = rowOf(repository);
         if (usable === null || row === undefined) return notPermitted(repository);
-        if (usable.isReadOnly || row.isReadOnly) return readOnly(repository);
+        if (usable.isReadOnly || row.isReadOnly) return readOnly(repository, usable.isReadOnly);
         return rulesOf(row.branch, usable);
       } catch (error) {
         context.log.warn({ err: error, repository: nameOf(repository) }, 'The rules for a push could not be read.');
@@ -125,8 +125,9 @@ function notPermitted(repository: GatewayRepository): GitRefusal {
   return { refused: 'NOT_PERMITTED', message };
 }
 
-function readOnly(repository: GatewayRepository): GitRefusal {
-  const message = `This session may read ${nameOf(repository)}, but not push to it: the organization's permission is read-only.`;
+function readOnly(repository: GatewayRepository, isByPermission: boolean): GitRefusal {
+  const why = isByPermission ? "the organization's permission is read-only" : 'it was started to read it only';
+  const message = `This session may read ${nameOf(repository)}, but not push to it: ${why}.`;
   return { refused: 'READ_ONLY', message };
 }
 

@@ -31,7 +31,10 @@ export interface SessionMetrics {
 const sizes = Object.keys(sessionSizes) as SessionSize[];
 const size = `case ${sizes.map((name) => (sessionSizes[name] === null ? `else '${name}'` : `when s.acus_consumed < ${sessionSizes[name]} then '${name}'`)).join(' ')} end`;
 const outcome = `case s.status when 'error' then 'failed' when 'exit' then coalesce(s.ended_by, 'finished') else 'open' end`;
-const hasMerged = `s.pull_requests @> '[{"state": "merged"}]'`;
+// A session that reviews a pull request did not make it.
+const isMaker = `not exists (select 1 from session_review v where v.session_id = s.id
+  and s.pull_requests @> jsonb_build_array(jsonb_build_object('url', v.url)))`;
+const hasMerged = `(s.pull_requests @> '[{"state": "merged"}]' and ${isMaker})`;
 const states = ['open', 'closed', 'merged'] as const;
 
 // Uses constants only: each member name with the sessions that it counts.
@@ -49,7 +52,7 @@ export const sessionMetricsColumns = `
   ${counts(sizes, (name) => `${hasMerged} and ${size} = '${name}'`)} as "mergedBySize",
   (select ${counts(states, (name) => `u.state = '${name}'`)}
      from (select (array['open', 'closed', 'merged'])[max(array_position(array['open', 'closed', 'merged'], p ->> 'state'))] as state
-             from jsonb_array_elements(coalesce(jsonb_agg(s.pull_requests) filter (where s.pull_requests <> '[]'), '[]')) l,
+             from jsonb_array_elements(coalesce(jsonb_agg(s.pull_requests) filter (where s.pull_requests <> '[]' and ${isMaker}), '[]')) l,
                   jsonb_array_elements(l) p
             group by p ->> 'url') u) as "pullRequests"`;
 

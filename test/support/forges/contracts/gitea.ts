@@ -28,6 +28,7 @@ export const giteaContract: Contract = {
     { method: 'POST', path: at(`${repo}/pulls`), takes: 'CreatePullRequestOption', gives: 'PullRequest' },
     { method: 'GET', path: at(pull), gives: 'PullRequest' },
     { method: 'PATCH', path: at(pull), takes: 'EditPullRequestOption', gives: 'PullRequest' },
+    { method: 'GET', path: at(`${pull}\\.diff`) },
     { method: 'GET', path: at(`${pull}/reviews`), gives: 'PullReview[]', query: pages },
     { method: 'POST', path: at(`${pull}/reviews`), takes: 'CreatePullReviewOptions', gives: 'PullReview' },
     { method: 'GET', path: at(`${pull}/reviews/\\d+/comments`), gives: 'PullReviewComment[]' },

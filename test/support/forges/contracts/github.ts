@@ -56,6 +56,7 @@ export const githubContract: Contract = {
     { method: 'POST', path: at(`${repo}/pulls`), takes: 'NewPullRequest', gives: 'PullRequest' },
     { method: 'GET', path: at(pull), gives: 'PullRequest' },
     { method: 'PATCH', path: at(pull), takes: 'ChangedPullRequest', gives: 'PullRequest' },
+    { method: 'GET', path: at(`${pull}/files`), gives: 'ChangedFile[]', query: pages },
     { method: 'GET', path: at(`${pull}/reviews`), gives: 'Review[]', query: pages },
     { method: 'POST', path: at(`${pull}/reviews`), takes: 'NewReview', gives: 'Review' },
     {
@@ -96,6 +97,8 @@ export const githubContract: Contract = {
     NewReview: 'commit_id:string body:string event:string comments:NewLineComment[]',
     NewLineComment:
       'path:string position:number body:string line:number side:string start_line:number start_side:string',
+    ChangedFile:
+      'sha:string filename:string status:string additions:number deletions:number changes:number blob_url:string raw_url:string contents_url:string patch:string previous_filename:string',
     ReviewRequest: 'reviewers:string[] team_reviewers:string[]',
     NewComment: 'body:string',
     NewLabels: 'labels:string[]',

@@ -37,6 +37,7 @@ export const gitlabContract: Contract = {
     { method: 'GET', path: at(`${merge}/approvals`), gives: 'Approvals' },
     { method: 'POST', path: at(`${merge}/approve`), takes: 'Approve', gives: 'Approvals' },
     { method: 'GET', path: at(`${merge}/reviewers`), gives: 'Reviewer[]' },
+    { method: 'GET', path: at(`${merge}/diffs`), gives: 'Diff[]', query: pages },
     { method: 'GET', path: at(`${merge}/discussions`), gives: 'Discussion[]', query: pages },
     { method: 'POST', path: at(`${merge}/discussions`), takes: 'NewDiscussion', gives: 'Discussion' },
     { method: 'POST', path: at(`${merge}/discussions/[0-9a-f]+/notes`), takes: 'NewNote', gives: 'Note' },
@@ -71,6 +72,7 @@ export const gitlabContract: Contract = {
     Approvals: 'id:number iid:number project_id:number state:string approvals_left:number approved_by:Approval[]',
     Approval: 'user:User approved_at:string',
     Reviewer: 'user:User state:string created_at:string',
+    Diff: 'diff:string new_path:string old_path:string a_mode:string b_mode:string new_file:boolean renamed_file:boolean deleted_file:boolean generated_file:boolean collapsed:boolean too_large:boolean',
     Discussion: 'id:string individual_note:boolean notes:Note[]',
     Note: 'id:number type:string body:string author:User created_at:string updated_at:string system:boolean resolvable:boolean position:Position',
     Position:

@@ -62,6 +62,7 @@ export const auditActions = Object.keys({
   RUN_AUTOMATION: true,
   SEND_MESSAGE: true,
   SLEEP_SESSION: true,
+  SUBMIT_REVIEW: true,
   TERMINATE_SESSION: true,
   TEST_GIT_CONNECTION: true,
   TEST_PROVIDER_KEY: true,

@@ -5,6 +5,7 @@ import { createDeletedOrganizations } from '../jobs/deleted-organizations.ts';
 import { createDueAutomations } from '../jobs/due-automations.ts';
 import { createForgeEvents } from '../jobs/forge-events.ts';
 import { createIdleSessions } from '../jobs/idle-sessions.ts';
+import { createMentions } from '../jobs/mentions.ts';
 import { createOrphanedAttachments } from '../jobs/orphaned-attachments.ts';
 import { createPullRequests } from '../jobs/pull-requests.ts';
 import { createRetention } from '../jobs/retention.ts';
@@ -26,6 +27,7 @@ export function createJobs(config: Config, services: Services): readonly Job[] {
     createDueAutomations(services),
     createSessionEvents(services),
     createForgeEvents(services),
+    createMentions(services),
     createWebhooks(services),
     createPullRequests(services),
     createCheckpointSweep(services, config),

@@ -80,6 +80,7 @@ export async function createServices(
     metering: config.metering,
     concurrencyLimits: config.concurrencyLimits,
     gitLimits: { maxPushBytes: config.maxPushBytes, maxFetchBytes: config.maxRepositoryBytes },
+    mentionName: config.mentionName,
     isPrivateWebhookAllowed: config.isPrivateWebhookAllowed,
     isPrivateProviderAllowed: config.isPrivateProviderAllowed,
     forges: createForges({ allowHttp: config.isHttpForgeAllowed, now: () => clocked.now().getTime() }),

@@ -55,6 +55,10 @@ export const sessionVariables = {
   AGENT_MEMORY_MB: integer({ min: 1, max: 100_000_000 }).optional(),
   /** The maximum size of the pack of a push. */
   GIT_MAX_PUSH_MB: integer({ min: 1, max: 1_000_000 }).default(2_048),
+  /** The name by which people address the service at forges, without "@". */
+  MENTION_NAME: text()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$/, 'must be 1 to 39 letters, digits, "-" and "_"')
+    .default('switchyard'),
 };
 
 type Variables = z.output<z.ZodObject<typeof sessionVariables>> & { readonly DATA_DIR: string };
@@ -80,6 +84,8 @@ export interface SessionConfig {
   readonly agentMemoryMb: number | null;
   /** The maximum size of the pack of a push. */
   readonly maxPushBytes: number;
+  /** The name by which people address the service at forges, without "@". */
+  readonly mentionName: string;
   /** The size of an ACU, and the interval at which usage is measured. */
   readonly metering: MeteringRates;
   /** The time that a session waits for the user before it is suspended; null: without a limit. */
@@ -111,6 +117,7 @@ export function readSessionConfig(env: Variables): SessionConfig {
     storedAffinityMs: (env.WORKSPACE_AFFINITY_SECONDS ?? 3) * 1_000,
     agentMemoryMb: env.AGENT_MEMORY_MB ?? null,
     maxPushBytes: env.GIT_MAX_PUSH_MB * 1_048_576,
+    mentionName: env.MENTION_NAME,
     metering: { minutesPerAcu: env.ACU_MINUTES, acusPerUsd: env.ACU_PER_USD, everyMs: meterIntervalMs },
     idleSuspendMs: env.IDLE_SUSPEND_MINUTES === 0 ? null : env.IDLE_SUSPEND_MINUTES * minuteMs,
     workspaceRetentionMs: env.WORKSPACE_RETENTION_DAYS === 0 ? null : env.WORKSPACE_RETENTION_DAYS * dayMs,

@@ -91,6 +91,8 @@ export interface Services {
   readonly isPrivateWebhookAllowed: boolean;
   /** True if the base URLs of provider keys may be in private networks, and unencrypted. */
   readonly isPrivateProviderAllowed: boolean;
+  /** The name by which people address the service at forges, without "@". */
+  readonly mentionName: string;
   /** The clients of forges, shared by all connections. */
   readonly forges: Forges;
   readonly log: Log;

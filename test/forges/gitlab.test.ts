@@ -148,12 +148,13 @@ it('executes no quick action in the texts of others', async () => {
   const { pullRequest } = await pulls.create(path, { ...request('actions'), body: text });
   await pulls.update(path, pullRequest.number, { body: text });
   await pulls.comment(path, pullRequest.number, text);
+  await pulls.commentOnIssue(path, 3, text);
   await pulls.reply(path, pullRequest.number, 'd'.repeat(40), text);
   const comments = [{ path: 'a.ts', line: 3, side: 'new' as const, body: text }];
   await pulls.submitReview(path, pullRequest.number, {
     ...{ body: text, state: 'commented', commit: 'a'.repeat(40), comments },
   });
-  expect(sent).toEqual(Array(6).fill(escaped));
+  expect(sent).toEqual(Array(7).fill(escaped));
 });
 
 it('reads comments without those of the system, replies, and reviews', async () => {

@@ -186,7 +186,10 @@ const updates: Record<string, Updated> = {
     values: {
       branchTemplate: 'x/{short id}',
       ...{ isPushToOtherBranchesAllowed: true, isPushOfTagsAllowed: true, isDeletionAllowed: true },
+      isMentionAnswered: false,
+      mentionOrganizationId: () => test.organizationId,
     },
+    selections: { mentionOrganizationId: 'mentionOrganizationId: mentionOrganization { name }' },
   },
   updateRole: {
     make: async () => ({ roleId: (await makeRole(test, 'ORGANIZATION', ['USE_SESSIONS'])).roleId }),

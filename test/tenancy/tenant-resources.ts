@@ -205,6 +205,14 @@ export async function seedGitConnection(
       ...{ payload: { issue: { title: canary('event-title') } }, error: canary('event-error'), receivedAt: createdAt },
     },
   });
+  await tx.prisma.mention.create({
+    data: {
+      ...{ id: newId(), enterpriseId, gitConnectionId: id, host: canary('mention-host'), path: canary('mention-path') },
+      ...{ pathKey: canary('mention-path'), sourceKey: canary('mention-key'), number: 1, isPullRequest: false },
+      ...{ authorLogin: canary('mention-author'), body: canary('mention'), title: canary('mention-title') },
+      ...{ description: canary('mention-description'), status: 'failed', error: canary('mention-error'), createdAt },
+    },
+  });
   await tx.prisma.gitConnectionPause.create({
     data: {
       ...{ gitConnectionId: id, pausedAt: createdAt, pausedUntilAt: createdAt },

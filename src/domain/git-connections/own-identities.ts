@@ -14,12 +14,17 @@ export interface EventSender {
  * connection whose credential is refused does nothing, and does not count. Throws ForgeError if a forge does not answer.
  */
 export async function isOwnAccount(services: Services, connectionId: string, sender: EventSender): Promise<boolean> {
-  const login = sender.login?.toLowerCase() ?? null;
-  const identities = await readIdentities(services, connectionId);
-  return identities.some((own) => own.id === sender.id || (login !== null && own.login.toLowerCase() === login));
+  return isAmong(await readOwnIdentities(services, connectionId), sender);
 }
 
-async function readIdentities(services: Services, connectionId: string): Promise<ForgeIdentity[]> {
+/** Tells if an account is one of these identities. */
+export function isAmong(identities: readonly ForgeIdentity[], { id, login }: EventSender): boolean {
+  const name = login?.toLowerCase() ?? null;
+  return identities.some((own) => own.id === id || (name !== null && own.login.toLowerCase() === name));
+}
+
+/** Returns the identities of the connections of a connection's enterprise at the same forge, as {@link isOwnAccount} does. */
+export async function readOwnIdentities(services: Services, connectionId: string): Promise<ForgeIdentity[]> {
   const rows = await services.store.query<{ id: string }>(
     `select c.id from git_connection own
        join git_connection c on c.enterprise_id = own.enterprise_id and c.host_key = own.host_key

@@ -2,6 +2,8 @@ import type { Services } from '../context.ts';
 
 /** Retention time of deliveries, in ms. It is also the time in which a body is recognized under another id. */
 const retentionMs = 7 * 24 * 60 * 60 * 1_000;
+/** Retention time of mentions, in ms: the same text starts nothing twice within it. */
+const mentionRetentionMs = 90 * 24 * 60 * 60 * 1_000;
 /** Maximum number of finished deliveries of a connection that are kept. */
 const maxKept = 100_000;
 /** Number of rows that are deleted at once. */
@@ -14,6 +16,9 @@ const ofDeletedConnections = [
       where c.deleted_at is not null limit $1) returning id`,
   `delete from forge_event where id in (
      select e.id from git_connection c join forge_event e on e.git_connection_id = c.id
+      where c.deleted_at is not null limit $1) returning id`,
+  `delete from mention where id in (
+     select m.id from git_connection c join mention m on m.git_connection_id = c.id
       where c.deleted_at is not null limit $1) returning id`,
   `delete from following_session where (followed_pull_request_id, session_id) in (
      select l.followed_pull_request_id, l.session_id from git_connection c
@@ -38,6 +43,7 @@ export async function pruneGitDeliveries(
   isStopped: () => boolean,
 ): Promise<void> {
   const before = new Date(now().getTime() - retentionMs);
+  const mentionsBefore = new Date(now().getTime() - mentionRetentionMs);
   const statements: readonly [string, unknown[]][] = [
     [
       'delete from git_delivery where id in (select d.id from git_delivery d where d.received_at < $1::timestamptz limit $2) returning id',
@@ -46,6 +52,10 @@ export async function pruneGitDeliveries(
     [
       'delete from forge_event where id in (select e.id from forge_event e where e.received_at < $1::timestamptz limit $2) returning id',
       [before, batchSize],
+    ],
+    [
+      'delete from mention where id in (select m.id from mention m where m.created_at < $1::timestamptz limit $2) returning id',
+      [mentionsBefore, batchSize],
     ],
     [
       `delete from git_delivery where id in (

@@ -12,6 +12,7 @@ import { newId, parseId } from '../ids.ts';
 import { isStorable } from '../input.ts';
 import type { Spending } from '../limits/counter.ts';
 import { countFailedProof } from '../limits/failed-proofs.ts';
+import { findPossibleMention } from '../mentions/receive-mention.ts';
 
 /** A request to the webhook of a git connection, with its whole body. */
 export interface GitWebhookCall {
@@ -47,27 +48,51 @@ export async function receiveGitDelivery(services: Services, call: GitWebhookCal
     throw new RateLimitedError(message, spending);
   }
   const row = toRow(services, id, found);
-  const event = 'delivery' in found ? await findWantedEvent(services, { ...row, kind }, found.delivery) : null;
-  if (!(await store(services, row, event))) return { status: 'repeated', error: null, spending };
+  const parts = 'delivery' in found ? await findParts(services, { ...row, kind }, found.delivery) : none;
+  if (!(await store(services, row, parts))) return { status: 'repeated', error: null, spending };
   if (row.status === 'pending') services.notifier.notify('git-deliveries');
-  if (event !== null) services.notifier.notify('forge-events');
-  const isAccepted = row.status === 'pending' || event !== null;
+  const hasPart = parts.event !== null || parts.mention !== null;
+  if (hasPart) services.notifier.notify('forge-events');
+  const isAccepted = row.status === 'pending' || hasPart;
   return { status: isAccepted ? 'accepted' : row.status, error: row.error, spending };
 }
 
-/** Writes a delivery and its event for automations, if there is one. Returns false for a repeated delivery. */
-async function store(
-  { store: database }: Services,
-  row: Row<'GitDelivery'>,
-  event: Row<'ForgeEvent'> | null,
-): Promise<boolean> {
+/** The parts of a delivery that are stored separately: its event for automations, and a text that may name the service. */
+interface Parts {
+  readonly event: Row<'ForgeEvent'> | null;
+  readonly mention: Row<'Mention'> | null;
+}
+
+const none: Parts = { event: null, mention: null };
+
+async function findParts(
+  services: Services,
+  row: Row<'GitDelivery'> & { readonly kind: ForgeKind },
+  delivery: ForgeDelivery,
+): Promise<Parts> {
+  return {
+    event: await findWantedEvent(services, row, delivery),
+    mention: await findPossibleMention(services, row, delivery),
+  };
+}
+
+/** Writes a delivery and its parts. Returns false for a repeated delivery. */
+async function store({ store: database }: Services, row: Row<'GitDelivery'>, parts: Parts): Promise<boolean> {
   const { text, values } = insertStatement('GitDelivery', row);
   const insert = `${text} on conflict do nothing returning id`;
-  if (event === null) return (await database.execute(insert, values)).length > 0;
+  const { event, mention } = parts;
+  if (event === null && mention === null) return (await database.execute(insert, values)).length > 0;
   return database.transact(async (tx) => {
     if ((await tx.query(insert, values)).length === 0) return false;
-    const second = insertStatement('ForgeEvent', event);
-    await tx.query(second.text, second.values);
+    if (event !== null) {
+      const second = insertStatement('ForgeEvent', event);
+      await tx.query(second.text, second.values);
+    }
+    if (mention !== null) {
+      // Another webhook of the repository may have brought the same text.
+      const third = insertStatement('Mention', mention);
+      await tx.query(`${third.text} on conflict do nothing`, third.values);
+    }
     return true;
   });
 }

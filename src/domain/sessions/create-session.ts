@@ -151,7 +151,7 @@ export async function createSession(
 }
 
 /**
- * Starts a session of an automation within a transaction, and returns its id. The viewer is the owner of the session,
+ * Starts a session of an automation, or of a mention at a forge, within a transaction, and returns its id. The viewer is the owner of the session,
  * and the caller has checked that it may start sessions in the organization. Throws the errors of {@link
  * createSession}.
  */
@@ -159,13 +159,14 @@ export async function insertSession(
   context: Context,
   tx: Transaction,
   organization: OrganizationRecord,
-  { input: raw, automationId }: { readonly input: CreateSessionInput; readonly automationId: string },
+  { input: raw, automationId }: { readonly input: CreateSessionInput; readonly automationId: string | null },
 ): Promise<string> {
   const input = parseInput(sessionSchema, raw);
   const id = newId();
   const owner = ownerOf(context.viewer);
   // The caller has read the tokens of the prompt, which may also have text of an event's sender.
-  const whole = { id, input, owner, origin: 'automation', automationId, tokensIn: null } as const;
+  const origin = automationId === null ? 'other' : 'automation';
+  const whole = { id, input, owner, origin, automationId, tokensIn: null } as const;
   await writeSession(context, tx, organization, whole);
   return id;
 }

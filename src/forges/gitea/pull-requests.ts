@@ -203,6 +203,10 @@ export function createGiteaPullRequests({ client, pathOf, baseUrl }: GiteaPullRe
       };
       return (await send(issueComment, { ...call, method: 'POST', permission: 'write:issue' })).data;
     },
+    async commentOnIssue(path, number, body) {
+      const call = { path: `${repo(path)}/issues/${number}/comments`, body: { body }, action: 'comment on the issue' };
+      await send(issueComment, { ...call, method: 'POST', permission: 'write:issue' });
+    },
     /** A comment on the same line joins the thread. The API returns the review that contains it. */
     async reply(path, number, threadId, body) {
       const [, side, line, file] = /^(old|new):(\d{1,9}):(.{1,4096})$/.exec(threadId) ?? [];

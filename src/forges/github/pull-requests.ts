@@ -218,6 +218,10 @@ export function createGithubPullRequests({
       const call = { path: `${repo(path)}/issues/${number}/comments`, action: 'comment on the pull request' };
       return (await send(issueComment, { ...call, method: 'POST', body: { body } })).data;
     },
+    async commentOnIssue(path, number, body) {
+      const call = { path: `${repo(path)}/issues/${number}/comments`, action: 'comment on the issue' };
+      await send(issueComment, { ...call, method: 'POST', body: { body } });
+    },
     async reply(path, number, threadId, body) {
       if (!/^\d{1,20}$/.test(threadId)) throw new ForgeError('NOT_FOUND', `${host} has no thread with this id.`);
       const call = {

@@ -250,6 +250,10 @@ export function createGitlabPullRequests({ client, pathOf, baseUrl }: GitlabPull
       };
       return toComment((await send(note, { ...call, method: 'POST' })).data, null, urlOf(path, number));
     },
+    async commentOnIssue(path, number, body) {
+      const call = { path: `${projectOf(path)}/issues/${number}/notes`, action: 'comment on the issue' };
+      await send(note, { ...call, method: 'POST', body: { body: withoutQuickActions(body) } });
+    },
     async reply(path, number, threadId, body) {
       if (!/^[0-9a-f]{8,64}$/.test(threadId)) throw new ForgeError('NOT_FOUND', `${host} has no thread with this id.`);
       const call = {

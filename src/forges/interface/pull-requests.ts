@@ -222,6 +222,8 @@ export interface PullRequests {
   /** Reads the last lines (200 if omitted) of the log of a check; null: there is no log. */
   checkLogTail(path: string, checkId: string, lines?: number): Promise<LogTail | null>;
   comment(path: string, number: number, body: string): Promise<PullRequestComment>;
+  /** Comments on an issue, which is not a pull request. */
+  commentOnIssue(path: string, number: number, body: string): Promise<void>;
   reply(path: string, number: number, threadId: string, body: string): Promise<PullRequestComment>;
   submitReview(path: string, number: number, review: NewReview): Promise<Review>;
 }

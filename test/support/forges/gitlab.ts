@@ -122,6 +122,7 @@ export async function startGitlab(): Promise<ForgeServer & { readonly merges: Me
     }
     if (rest === '/jobs/900/trace')
       return { headers: { 'content-type': 'text/plain' }, body: 'one\ntwo\n\u001b[0;31mthree\u001b[0m\n' };
+    if (/^\/issues\/\d+\/notes$/.test(rest)) return { status: 201, body: note(8, input.body ?? '') };
     const [, number, part] = /^\/merge_requests\/(\d+)(.*)$/.exec(rest) ?? [];
     const found = merges.find((each) => each.iid === Number(number));
     if (!found) return { status: 404, body: { message: '404 Not found' } };

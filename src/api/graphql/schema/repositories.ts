@@ -1,11 +1,12 @@
 import { permissionFor } from '../../../auth/permissions.ts';
-import { requireUsable } from '../../../domain/identity/organizations/use-organization.ts';
+import { findOrganizations, requireUsable } from '../../../domain/identity/organizations/use-organization.ts';
 import { type RepositoryChange, updateRepository } from '../../../domain/library/repositories/change-repositories.ts';
 import {
   findRepositoriesByName,
   type RepositoryRecord,
   repositoriesOf,
 } from '../../../domain/library/repositories/repositories.ts';
+import { readMentionSettings } from '../../../domain/repositories/mention-settings.ts';
 import { type PushSettings, readPushSettings } from '../../../domain/repositories/push-settings.ts';
 import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
@@ -22,6 +23,13 @@ const pushes = {
   isPushOfTagsAllowed: 'Whether sessions may create and update tags.',
   isDeletionAllowed: 'Whether sessions may delete the branches and tags that they may push to.',
 } as const satisfies Record<keyof PushSettings, string>;
+
+const mentions = {
+  isMentionAnswered:
+    'Whether people who may write to the repository at the forge can start sessions by addressing the service, as in `@switchyard`.',
+  mentionOrganization:
+    'Organization whose sessions such mentions start; null for the only organization that may use the repository.',
+} as const;
 
 const RepositoryList = listTypes(Repository, 'Repository');
 
@@ -62,6 +70,19 @@ builder.node(Repository, {
     isDeletionAllowed: t.boolean({
       description: `${pushes.isDeletionAllowed} False unless an administrator allowed it.`,
       resolve: ({ settings }) => readPushSettings(settings).isDeletionAllowed,
+    }),
+    isMentionAnswered: t.boolean({
+      description: mentions.isMentionAnswered,
+      resolve: ({ settings }) => readMentionSettings(settings).isMentionAnswered,
+    }),
+    mentionOrganization: t.field({
+      type: Organization,
+      nullable: true,
+      description: `${mentions.mentionOrganization} Also null if the viewer may not see it.`,
+      resolve: ({ settings }, _args, { loaders }) => {
+        const { mentionOrganizationId: id } = readMentionSettings(settings);
+        return id === null ? null : loaders.of(findOrganizations).load(id);
+      },
     }),
     readAt: t.expose('readAt', {
       type: 'DateTime',
@@ -127,11 +148,18 @@ addMutation('updateRepository', {
     }),
     isPushOfTagsAllowed: t.boolean({ description: `${pushes.isPushOfTagsAllowed} Must not be null.` }),
     isDeletionAllowed: t.boolean({ description: `${pushes.isDeletionAllowed} Must not be null.` }),
+    isMentionAnswered: t.boolean({ description: `${mentions.isMentionAnswered} Must not be null.` }),
+    mentionOrganizationId: t.id({
+      description: `Global ID or REST id. ${mentions.mentionOrganization}`,
+    }),
   }),
   payload: { repository: Repository },
-  act: async ({ repositoryId, branchTemplate, ...flags }, { domain }) => {
-    refuseNulls(flags, ['isPushToOtherBranchesAllowed', 'isPushOfTagsAllowed', 'isDeletionAllowed']);
-    const change = { branchTemplate, ...flags } as RepositoryChange;
+  act: async ({ repositoryId, branchTemplate, mentionOrganizationId, ...flags }, { domain }) => {
+    refuseNulls(flags, [
+      ...(['isPushToOtherBranchesAllowed', 'isPushOfTagsAllowed', 'isDeletionAllowed'] as const),
+      'isMentionAnswered',
+    ]);
+    const change = { branchTemplate, mentionOrganizationId, ...flags } as RepositoryChange;
     return { repository: await updateRepository(domain, repositoryId, change) };
   },
 });

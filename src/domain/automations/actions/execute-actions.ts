@@ -6,6 +6,7 @@ import type { Context } from '../../context.ts';
 import type { OrganizationRecord } from '../../identity/organizations/use-organization.ts';
 import { insertSession } from '../../sessions/create-session.ts';
 import { insertMessage } from '../../sessions/messages.ts';
+import { tryInsertMessage } from '../../sessions/try-insert-message.ts';
 import type { AutomationRecord } from '../model/automations.ts';
 import type { Action } from '../model/definition.ts';
 import type { RunRepository } from '../model/runs.ts';
@@ -125,27 +126,9 @@ async function writeToSession(
       await insertMessage(context, tx, message);
       return targetSessionId;
     }
-    if (await trySendMessage(context, tx, message)) return targetSessionId;
+    if (await tryInsertMessage(context, tx, message)) return targetSessionId;
   }
   // The permission to send messages does not include the permission to start sessions.
   requirePermission(context.viewer, permissionFor.createSession, organization.id, true);
   return startSession(context, tx, execution, { prompt, session: null, path });
-}
-
-/** Sends a message. Returns false, without any effect, if its session is gone or accepts no messages. */
-async function trySendMessage(
-  context: Context,
-  tx: Transaction,
-  message: Parameters<typeof insertMessage>[2],
-): Promise<boolean> {
-  await tx.query('savepoint message');
-  try {
-    await insertMessage(context, tx, message);
-    return true;
-  } catch (error) {
-    const isOver = error instanceof DomainError && (error.code === 'NOT_FOUND' || error.code === 'INVALID_STATE');
-    if (!isOver) throw error;
-    await tx.query('rollback to savepoint message');
-    return false;
-  }
 }

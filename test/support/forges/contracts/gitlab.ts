@@ -8,7 +8,7 @@ const pages = ['page', 'per_page'];
 /**
  * Names and types of GitLab's REST API, version 4, as its documentation has them, read from the types of the npm package `@gitbeaker/core`
  * 43.8.0 (MIT licence). Only the operations and the properties that are used; the members of requests are from the documentation of
- * merge requests and discussions.
+ * merge requests, issues and discussions.
  */
 export const gitlabContract: Contract = {
   basePath: '/api/v4',
@@ -42,6 +42,7 @@ export const gitlabContract: Contract = {
     { method: 'POST', path: at(`${merge}/discussions`), takes: 'NewDiscussion', gives: 'Discussion' },
     { method: 'POST', path: at(`${merge}/discussions/[0-9a-f]+/notes`), takes: 'NewNote', gives: 'Note' },
     { method: 'POST', path: at(`${merge}/notes`), takes: 'NewNote', gives: 'Note' },
+    { method: 'POST', path: at(`${project}/issues/\\d+/notes`), takes: 'NewNote', gives: 'Note' },
     {
       method: 'GET',
       path: at(`${project}/repository/commits/[0-9a-f]+/statuses`),

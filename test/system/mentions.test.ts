@@ -1,0 +1,294 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { openPullRequestAt, reportPullRequest } from '../support/followed-pull-requests.ts';
+import { ann, connectApp, deliver } from '../support/forge-events.ts';
+import { startGithub, type TestGithub } from '../support/forges/github.ts';
+import { gitlabToken, startGitlab } from '../support/forges/gitlab.ts';
+import { connectForgeAt, gitWebhookSecret, type TestConnection } from '../support/git-webhooks.ts';
+import { postTo } from '../support/incoming-webhooks.ts';
+import { commented, settledMentions } from '../support/mentions.ts';
+import { runMutation } from '../support/people.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+
+let github: TestGithub;
+let test: TestApp;
+let connection: TestConnection;
+
+beforeAll(async () => {
+  github = await startGithub();
+  test = await startApp({ roles: ['api', 'scheduler'], isHttpForgeAllowed: true, rateLimitGitWebhook: 0 });
+  connection = await connectApp(test, github);
+  await github.person('POST', '/repos/acme/site/issues', { title: 'The login fails', body: 'Nobody can log in.' });
+});
+afterAll(async () => {
+  await test.close();
+  await github.close();
+});
+beforeEach(async () => {
+  await settledMentions(test);
+  await test.app.services.store.execute('delete from mention returning id');
+});
+
+const octocat = { id: 1, login: 'octocat', type: 'User' };
+const byWriter = { sender: octocat };
+const issue = { number: 1 };
+const send = (payload: object, event = 'issue_comment') => deliver(test, connection.path, event, payload);
+const answersOn = async (number: number) => {
+  const comments = (await github.person('GET', `/repos/acme/site/issues/${number}/comments`)) as unknown as {
+    body: string;
+  }[];
+  return comments.map(({ body }) => body).filter((body) => body.startsWith('Switchyard:'));
+};
+const sessionOf = async (id: string | null | undefined) => {
+  const document = `query($id: ID!) { session(id: $id) { title origin repositories { path pullRequestNumber } } }`;
+  const { data } = await graphql(test, test.adminToken, document, { id: `devin-${id}` });
+  const [row] = await test.app.services.store.query<{ prompt: string }>('select prompt from session where id = $1', [
+    id,
+  ]);
+  return { ...data.session, prompt: row?.prompt };
+};
+
+describe('a mention by a person who may write to the repository', () => {
+  it('starts a session there, and is answered once, however often it arrives', async () => {
+    const before = await answersOn(1);
+    const payload = commented(`@switchyard please repair it with \${SECRET} and !macro`, issue, byWriter);
+    expect(await send(payload)).toMatchObject({ status: 202, body: { status: 'accepted' } });
+    await send(payload);
+    // Another webhook of the same repository, and an edit.
+    await send({ ...payload, nonce: 'another hook' });
+    await send({ ...payload, action: 'edited', nonce: 'edit' });
+    const [mention, ...others] = await settledMentions(test);
+    expect(others).toEqual([]);
+    expect(mention).toMatchObject({ status: 'done', organizationId: test.organizationId.replace('org-', '') });
+    const session = await sessionOf(mention?.sessionId);
+    expect(session).toMatchObject({
+      title: 'The login fails',
+      origin: 'OTHER',
+      repositories: [{ path: 'acme/site', pullRequestNumber: null }],
+    });
+    expect(session.prompt).toMatch(/^octocat asks for this at the issue 1 of acme\/site \(https:/);
+    expect(session.prompt).toContain(`> @switchyard please repair it with \${SECRET} and \\!macro`);
+    expect(session.prompt).toContain('"description": "Nobody can log in."');
+    const answers = (await answersOn(1)).slice(before.length);
+    expect(answers).toEqual([expect.stringContaining(`/sessions/${mention?.sessionId}`)]);
+  });
+
+  it('is a message to the session that follows the pull request, and otherwise starts one on its head', async () => {
+    const number = await openPullRequestAt(github, 'acme/site', 'mentioned');
+    const pull = { number, 'pull_request': { url: 'x' } };
+    await send(commented('@switchyard-test go on', pull, byWriter));
+    const [first] = await settledMentions(test);
+    expect(await sessionOf(first?.sessionId)).toMatchObject({
+      repositories: [{ path: 'acme/site', pullRequestNumber: number }],
+    });
+    const sessionId = await createSession(test, { repositories: [{ repository: 'acme/site' }] });
+    await reportPullRequest(test, sessionId, `${github.url}/acme/site/pull/${number}`);
+    await send(commented('@Switchyard rename it', pull, byWriter));
+    expect((await settledMentions(test)).at(-1)).toMatchObject({ status: 'done', sessionId });
+    const messages = await test.app.services.store.query<{ body: string }>(
+      "select body from log_entry where session_id = $1 and message_type = 'user_message' order by seq",
+      [sessionId],
+    );
+    expect(messages).toEqual([{ body: expect.stringContaining('> @Switchyard rename it') }]);
+    expect(await answersOn(number)).toEqual([
+      expect.stringMatching(/a session works on this: http/),
+      expect.stringContaining(`the session of this pull request got the message: ${test.url}/sessions/${sessionId}`),
+    ]);
+  });
+
+  it('can stand in the description of an issue or a pull request, in a review and on a line', async () => {
+    const number = await openPullRequestAt(github, 'acme/site', 'described');
+    const { repository } = commented('');
+    const pull = {
+      number,
+      title: 'Change',
+      body: '@switchyard look',
+      state: 'open',
+      head: { ref: 'described', sha: 'a'.repeat(40) },
+      base: { ref: 'main' },
+    };
+    const base = { repository, sender: octocat };
+    await send({ ...base, action: 'opened', 'pull_request': pull }, 'pull_request');
+    await send({ ...base, action: 'opened', issue: { number: 1, title: 'A', body: 'Do it, @switchyard' } }, 'issues');
+    const review = {
+      id: 1,
+      user: octocat,
+      body: '@switchyard see above',
+      state: 'commented',
+      'commit_id': 'a'.repeat(40),
+    };
+    await send({ ...base, action: 'submitted', 'pull_request': pull, review }, 'pull_request_review');
+    const found = await settledMentions(test);
+    expect(found.map(({ status }) => status)).toEqual(['done', 'done', 'done']);
+    expect(new Set(found.map(({ sessionId }) => sessionId)).size).toBe(3);
+  });
+
+  it('says in the thread that no session could be started', async () => {
+    const before = await answersOn(1);
+    const { store } = test.app.services;
+    const setAgent = (agent: string | null) =>
+      store.execute('update organization set default_agent = $2 where id = $1 returning id', [
+        test.organizationId.replace('org-', ''),
+        agent,
+      ]);
+    await setAgent('gone');
+    await send(commented('@switchyard do it', issue, byWriter));
+    const [mention] = await settledMentions(test);
+    await setAgent(null);
+    expect(mention).toMatchObject({ status: 'done', sessionId: null });
+    const reason = 'no session could be started: its organization lacks the repository or the agent of its settings.';
+    expect((await answersOn(1)).slice(before.length)).toEqual([`Switchyard: ${reason}`]);
+  });
+});
+
+describe('nothing happens', () => {
+  it.each([
+    ['by a stranger', commented('@switchyard steal it', issue, { sender: ann })],
+    ['by another bot', commented('@switchyard do it', issue, { sender: { id: 9, login: 'ci[bot]', type: 'Bot' } })],
+    [
+      'by the bot of the connection',
+      commented('@switchyard do it', issue, { sender: { id: 4_242, login: 'x', type: 'User' } }),
+    ],
+    ['in code and quotations', commented('`@switchyard`\n\n> @switchyard\n\n@somebody', issue, byWriter)],
+    ['in an edit', commented('@switchyard do it', issue, { ...byWriter, action: 'edited' })],
+  ])('%s', async (_name, payload) => {
+    const before = [await answersOn(1), await count()];
+    expect((await send(payload)).status).toBe(202);
+    for (const { status, sessionId } of await settledMentions(test)) {
+      expect({ status, sessionId }).toEqual({ status: 'ignored', sessionId: null });
+    }
+    expect([await answersOn(1), await count()]).toEqual(before);
+  });
+
+  it('with a forged signature', async () => {
+    const answer = await deliver(
+      test,
+      connection.path,
+      'issue_comment',
+      commented('@switchyard do it', issue, byWriter),
+      'wrong',
+    );
+    expect(answer.status).toBe(401);
+    expect(await settledMentions(test)).toEqual([]);
+  });
+});
+const count = async () => (await test.app.services.store.query('select id from session')).length;
+
+it('reaches the only organization that may use the repository, or the one that its settings choose', async () => {
+  const [one, two] = [await makeOrganization(test, 'One'), await makeOrganization(test, 'Two')];
+  const permit = (organizationId: string, isReadOnly = false) =>
+    runMutation(
+      test,
+      'createGitPermission',
+      'gitPermission { gitPermissionId }',
+      { organizationId, gitConnectionId: `git-connection-${connection.id}`, repoPath: 'acme/site', isReadOnly },
+      test.adminToken,
+    );
+  const ask = async () => {
+    await test.app.services.store.execute('delete from mention returning id');
+    await send(commented('@switchyard do it', issue, byWriter));
+    return (await settledMentions(test)).map(({ organizationId }) => organizationId && `org-${organizationId}`);
+  };
+  expect(await ask()).toEqual([null]);
+  await permit(one.organizationId);
+  expect(await ask()).toEqual([one.organizationId]);
+  await permit(two.organizationId);
+  expect(await ask()).toEqual([null]);
+  const [{ id } = { id: '' }] = await test.app.services.store.query<{ id: string }>(
+    "select id from repository where path_key = 'acme/site'",
+  );
+  const update = (input: object) =>
+    runMutation(
+      test,
+      'updateRepository',
+      'repository { isMentionAnswered mentionOrganization { organizationId } } userErrors { code path }',
+      { repositoryId: `repository-${id}`, ...input },
+      test.adminToken,
+    );
+  const chosen = { isMentionAnswered: true, mentionOrganization: { organizationId: two.organizationId } };
+  expect((await update({ mentionOrganizationId: two.organizationId })).repository).toEqual(chosen);
+  expect(await ask()).toEqual([two.organizationId]);
+  const unknown = await update({ mentionOrganizationId: `org-${'0'.repeat(32)}` });
+  expect(unknown.userErrors).toMatchObject([{ code: 'UNKNOWN_REFERENCE', path: ['input', 'mentionOrganizationId'] }]);
+  // The chosen organization must be permitted itself.
+  await update({ mentionOrganizationId: `org-${test.organizationId.replace('org-', '')}` });
+  expect(await ask()).toEqual([null]);
+  await update({ mentionOrganizationId: one.organizationId, isMentionAnswered: false });
+  expect(await ask()).toEqual([null]);
+  await update({ isMentionAnswered: true });
+  expect(await ask()).toEqual([one.organizationId]);
+});
+
+it('takes no mention of a connection whose forge has another host', async () => {
+  const other = await startGithub();
+  const elsewhere = await connectForgeAt(test, other.url, { token: 'ghp_c4n4ry0fTheClassicToken000000000000' });
+  await deliver(
+    test,
+    elsewhere.path,
+    'issue_comment',
+    commented('@switchyard do it', issue, byWriter),
+    gitWebhookSecret,
+  );
+  expect((await settledMentions(test)).map(({ status, sessionId }) => [status, sessionId])).toEqual([
+    ['ignored', null],
+  ]);
+  await other.close();
+});
+
+describe('at GitLab', () => {
+  it('takes mentions in comments and descriptions, and answers in the issue or the thread', async () => {
+    const gitlab = await startGitlab();
+    const { path } = await connectForgeAt(test, gitlab.url, { providerType: 'GITLAB_TOKEN', token: gitlabToken });
+    const { organizationId } = await makeOrganization(test, 'GitLab');
+    const gitConnectionId = path.replace('/webhooks/git/', '');
+    const permission = { organizationId, gitConnectionId, groupPrefix: 'group' };
+    await runMutation(test, 'createGitPermission', 'gitPermission { gitPermissionId }', permission, test.adminToken);
+    const project = { id: 31, 'path_with_namespace': 'group/sub/site' };
+    const note = (id: number, type: string, more: object, username = 'ann') => ({
+      ...{ 'object_kind': 'note', user: { id: 6, username, name: 'Ann' }, project, ...more },
+      'object_attributes': {
+        id,
+        note: '@switchyard do it',
+        'noteable_type': type,
+        action: 'create',
+        'discussion_id': 'd'.repeat(40),
+        url: null,
+      },
+    });
+    const payloads = [
+      note(1, 'Issue', { issue: { iid: 3, title: 'A bug' } }),
+      note(2, 'MergeRequest', { 'merge_request': { iid: 4, title: 'A change' } }),
+      note(3, 'Commit', { commit: { id: 'a'.repeat(40) } }),
+      note(4, 'Issue', { issue: { iid: 3, title: 'A bug' } }, 'project_31_bot_y'),
+      {
+        ...{ 'object_kind': 'issue', user: { id: 6, username: 'ann', name: 'Ann' }, project },
+        'object_attributes': {
+          iid: 5,
+          title: 'Another',
+          description: 'See @switchyard',
+          action: 'open',
+          state: 'opened',
+        },
+      },
+    ];
+    for (const payload of payloads) {
+      await postTo(test, path, JSON.stringify(payload), {
+        'content-type': 'application/json',
+        'x-gitlab-token': gitWebhookSecret,
+      });
+    }
+    const found = await settledMentions(test);
+    // GitLab's merge request does not exist in the fake, so its thread gets no answer.
+    expect(found.map(({ sessionId }) => sessionId !== null)).toEqual([true, true, true]);
+    const posts = gitlab.requests
+      .filter(({ method }) => method === 'POST')
+      .map(({ url }) => decodeURIComponent(url.pathname));
+    const at = '/api/v4/projects/group/sub/site';
+    expect(posts.sort()).toEqual([
+      `${at}/issues/3/notes`,
+      `${at}/issues/5/notes`,
+      `${at}/merge_requests/4/discussions/${'d'.repeat(40)}/notes`,
+    ]);
+    await gitlab.close();
+  });
+});

@@ -53,6 +53,10 @@ export interface AgentProfile {
    */
   readonly gitIdentity: 'system' | 'variables';
   /**
+   * The reader of the `AGENTS.md` of the directory that the agent starts in: the agent itself, or the service, which gives it to the agent.
+   */
+  readonly instructions: 'agent' | 'service';
+  /**
    * The effect of a message that arrives while the agent works: it waits for the end of the turn, or cancels the turn.
    */
   readonly steer: 'wait' | 'cancel';

@@ -51,6 +51,7 @@ it('reads every member of an agent', async () => {
         mcp: false,
         ask_tool: 'ask_the_user',
         git_identity: 'variables',
+        instructions: 'service',
         steer: 'cancel',
         sandbox: {
           driver: 'command',
@@ -88,6 +89,7 @@ it('reads every member of an agent', async () => {
     mcp: false,
     askTool: 'ask_the_user',
     gitIdentity: 'variables',
+    instructions: 'service',
     steer: 'cancel',
     sandbox: {
       driver: 'command',

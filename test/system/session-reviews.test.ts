@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { resumeReviews } from '../../src/domain/session-reviews/resume-reviews.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { echoAgent } from '../support/echo-agent.ts';
 import { personToken, startGithub, type TestGithub } from '../support/forges/github.ts';
 import { makeDirectory, plainGit } from '../support/git-forge.ts';
 import { connectForgeAt, type TestConnection } from '../support/git-webhooks.ts';
@@ -75,19 +76,6 @@ const notices = async (sessionId: string) => {
   return rows.map(({ body }) => body);
 };
 const bare = (id: string) => id.replace('devin-', '');
-
-// Says its prompt, and nothing else.
-const echoAgent = `
-  const put = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n');
-  require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
-    const { id, method, params } = JSON.parse(line);
-    if (method === 'initialize') put({ id, result: { protocolVersion: 1, agentCapabilities: {} } });
-    if (method === 'session/new') put({ id, result: { sessionId: 's1' } });
-    if (method !== 'session/prompt') return;
-    const content = { type: 'text', text: params.prompt.map(({ text }) => text).join('\\n\\n') };
-    put({ method: 'session/update', params: { sessionId: 's1', update: { sessionUpdate: 'agent_message_chunk', content } } });
-    put({ id, result: { stopReason: 'end_turn' } });
-  });`;
 
 it('tells the agent what to do, and gives it the texts of the pull request as data on one line', async () => {
   const { url, commit, number } = await openPull();

@@ -10,7 +10,7 @@ const qwenUrl = 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1';
  * on it. Their programs must be installed. Tested with the versions in docs/agents.md.
  */
 export const readyEntries: Readonly<Record<string, ReadyEntry>> = {
-  demo: { id: 'demo', name: 'Demo agent', command: demoCommand(), 'memory_mb': 100 },
+  demo: { id: 'demo', name: 'Demo agent', command: demoCommand(), instructions: 'service', 'memory_mb': 100 },
   opencode: {
     id: 'opencode',
     name: 'opencode',
@@ -40,6 +40,8 @@ export const readyEntries: Readonly<Record<string, ReadyEntry>> = {
     'ask_tool': 'ask_the_user',
     // Its commands have an empty system configuration of Git.
     'git_identity': 'variables',
+    // It reads GEMINI.md.
+    instructions: 'service',
     provider: {
       variables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
       api: 'gemini',
@@ -66,6 +68,8 @@ export const readyEntries: Readonly<Record<string, ReadyEntry>> = {
     id: 'claude',
     name: 'Claude Code',
     command: ['claude-agent-acp'],
+    // It reads CLAUDE.md.
+    instructions: 'service',
     env: { DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
     provider: {
       variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],

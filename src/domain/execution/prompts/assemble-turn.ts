@@ -11,6 +11,7 @@ import { attachmentsOfTurn } from './attachments.ts';
 import { listSessionNotes } from './knowledge.ts';
 import { knowledgeText } from './knowledge-text.ts';
 import { preambleOf } from './preamble.ts';
+import { repositoryInstructions } from './repository-instructions.ts';
 import { reviewText } from './review-text.ts';
 import { readSessionFacts, type SessionFacts } from './session-facts.ts';
 import {
@@ -50,11 +51,11 @@ export async function assembleTurn(context: Context, input: TurnInput): Promise<
   const called = macros.map(
     ({ macro, kind, title, body }) => `The user's ${macro} is the ${kind} "${title}":\n\n${body}`,
   );
-  const [preamble, review, playbook, ...rest] = input.isFirst
+  const [preamble, instructions, review, playbook, ...rest] = input.isFirst
     ? await introduction(context, input, facts, secretFiles)
     : [];
   return [
-    ...[preamble, review, playbook, ...called, ...rest].filter((text) => text != null).map(preface),
+    ...[preamble, instructions, review, playbook, ...called, ...rest].filter((text) => text != null).map(preface),
     ...(await attachmentBlocks(context, input)),
     ...texts.map((text): PromptBlock => ({ type: 'text', text })),
   ];
@@ -78,6 +79,7 @@ async function introduction(
   const { playbook, structuredOutputSchema } = facts;
   return [
     preambleOf({ workspace: sandbox.paths.workspace, tools, plan, secretFiles }),
+    review ? null : await repositoryInstructions({ profile: plan.profile, plan, files: sandbox.files }),
     review && reviewText(review, tools.includes('submit_review')),
     playbook && `# Playbook: ${playbook.title}\n\nWork by this playbook.\n\n${playbook.body}`,
     await knowledgeText(context, { facts, notes, files, userText, hasTool: tools.includes('read_knowledge') }),

@@ -14,7 +14,7 @@ export interface SessionNote {
   readonly size: number;
 }
 
-/** Maximum number of notes of one session: pinned ones first, then the newest. */
+/** Maximum number of notes of one session: those pinned to its repositories first, then other pinned ones, then the newest. */
 const maxNotes = 1_000;
 
 // The notes of an organization and those of its enterprise, if the session selects them and they are enabled.
@@ -32,8 +32,8 @@ export async function listSessionNotes(context: Pick<Context, 'store'>, facts: S
   if (facts.knowledgeIds?.length === 0) return [];
   return context.store.query<SessionNote>(
     `select n.id, n.name, n.trigger, n.pinned_repo as "pinnedRepo", octet_length(n.body) as size from knowledge_note n
-      where ${usable} order by n.pinned_repo is null, n.created_at desc, n.id limit ${maxNotes}`,
-    valuesOf(facts),
+      where ${usable} order by lower(n.pinned_repo) = any($4::text[]) desc nulls last, n.created_at desc, n.id limit ${maxNotes}`,
+    [...valuesOf(facts), [...facts.repositoryNames]],
   );
 }
 

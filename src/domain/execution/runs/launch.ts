@@ -67,7 +67,7 @@ export function withRepositories(plan: LaunchPlan, { repositories, secretValues 
 }
 
 /** Returns the directory in which the agent starts: with one repository its clone, where it finds the repository's own instructions. */
-export function directoryOf({ repositories = [] }: LaunchPlan): string {
+export function directoryOf({ repositories = [] }: Pick<LaunchPlan, 'repositories'>): string {
   const [first, ...others] = repositories;
   return first === undefined || others.length > 0 ? '.' : first.directory;
 }

@@ -52,9 +52,7 @@ export interface AgentProfile {
    * `GIT_CONFIG_COUNT` and following, for an agent whose commands have another system configuration.
    */
   readonly gitIdentity: 'system' | 'variables';
-  /**
-   * The reader of the `AGENTS.md` of the directory that the agent starts in: the agent itself, or the service, which gives it to the agent.
-   */
+  /** The reader of the `AGENTS.md` where the agent starts: the agent itself, or the service, which gives it to the agent. */
   readonly instructions: 'agent' | 'service';
   /**
    * The effect of a message that arrives while the agent works: it waits for the end of the turn, or cancels the turn.

@@ -169,6 +169,13 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
       branchTemplate: 'bot/{slug}-{short id}',
       settings: { isPushToOtherBranchesAllowed: false, isPushOfTagsAllowed: true, isDeletionAllowed: false },
     });
+    await page.getByLabel('Mentions start sessions').uncheck();
+    await page.getByLabel('Organization of the sessions').selectOption({ label: 'Repository team' });
+    await page.getByRole('button', { name: 'Save mentions', exact: true }).click();
+    await page.getByText('Saved the settings of mentions.', { exact: true }).waitFor();
+    expect(await store.prisma.repository.findFirst({ where: { path: 'acme/site' } })).toMatchObject({
+      settings: { isMentionAnswered: false, mentionOrganizationId: team.organizationId.replace('org-', '') },
+    });
     expect(await overflow(page)).toBeLessThanOrEqual(0);
     await admin.pictures('repository');
     const address = new URL(page.url()).pathname;

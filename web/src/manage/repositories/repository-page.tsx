@@ -8,6 +8,7 @@ import { Empty } from '../../ui/states.tsx';
 import { visible } from '../../ui/visible.ts';
 import '../kit/kit.ts';
 import { BranchSettings } from './branch-settings.tsx';
+import { MentionSettings } from './mention-settings.tsx';
 
 /** `/manage/repositories/:id`: a repository and its settings. */
 export function RepositoryPage({ id }: { readonly id: string }) {
@@ -23,6 +24,7 @@ export function RepositoryPage({ id }: { readonly id: string }) {
             description
             defaultBranch
             ...branchSettings_repository
+            ...mentionSettings_repository
           }
         }
       }
@@ -63,6 +65,7 @@ export function RepositoryPage({ id }: { readonly id: string }) {
           </dl>
         </section>
         <BranchSettings repository={repository} />
+        <MentionSettings repository={repository} />
         <p>
           <Link href="/manage/repositories">All repositories</Link>
         </p>

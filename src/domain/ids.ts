@@ -18,6 +18,7 @@ const kinds = {
   role: { prefix: '', type: 'Role' },
   message: { prefix: 'event-', type: 'SessionMessage' },
   event: { prefix: 'event-', type: 'SessionEvent' },
+  followUp: { prefix: 'follow-up-', type: 'FollowUp' },
   attachment: { prefix: 'attachment-', type: 'Attachment' },
   checkpoint: { prefix: 'checkpoint-', type: 'Checkpoint' },
   snapshot: { prefix: 'snapshot-', type: 'Snapshot' },

@@ -1,4 +1,6 @@
 import type { Services } from '../domain/context.ts';
+import { followRead } from '../domain/follow-ups/follow-read.ts';
+import { nextFollowUpAt, settleDueFollowUps } from '../domain/follow-ups/settle-due.ts';
 import { type ClaimedRead, claimReads, nextReadAt } from '../domain/followed-pull-requests/claim-reads.ts';
 import { readFollowed } from '../domain/followed-pull-requests/read-pull-request.ts';
 import { nextGitDeliveryAt, processGitDeliveries } from '../domain/git-deliveries/process-deliveries.ts';
@@ -32,7 +34,12 @@ export function createPullRequests(services: Services): Scheduled {
     async run(claimed) {
       busy.add(claimed.gitConnectionId, 1);
       try {
-        await readFollowed(services, claimed, () => isOver);
+        await readFollowed(
+          services,
+          claimed,
+          (read) => followRead(services, read),
+          () => isOver,
+        );
       } catch (error) {
         log.warn({ err: error, followedPullRequestId: claimed.id }, 'A pull request could not be read.');
       } finally {
@@ -63,21 +70,38 @@ export function createPullRequests(services: Services): Scheduled {
     }
     return maxWaitMs;
   });
+  const followUps = createPoller(async (isStopped) => {
+    try {
+      while ((await settleDueFollowUps(services, isStopped)) && !isStopped());
+      const next = await nextFollowUpAt(services);
+      return next === null ? maxWaitMs : Math.max(minWaitMs, Math.min(maxWaitMs, next.getTime() - now().getTime()));
+    } catch (error) {
+      log.warn({ err: error }, 'The follow-ups of pull requests could not be sent.');
+      return maxWaitMs;
+    }
+  });
   let unsubscribes: (() => void)[] = [];
   return {
     start() {
       unsubscribes = [
         notifier.subscribe('git-deliveries', deliveries.poll),
         notifier.subscribe('pull-requests', reads.poll),
+        notifier.subscribe('follow-ups', followUps.poll),
       ];
       intents.poll();
+      followUps.poll();
       deliveries.poll();
       reads.poll();
     },
     async stop() {
       isOver = true;
       for (const unsubscribe of unsubscribes) unsubscribe();
-      await Promise.all([intents.stop(), deliveries.stop(), reads.stop(() => services.forges.close())]);
+      await Promise.all([
+        intents.stop(),
+        followUps.stop(),
+        deliveries.stop(),
+        reads.stop(() => services.forges.close()),
+      ]);
     },
   };
 }

@@ -33,6 +33,7 @@ export type Topic =
   | 'git-deliveries'
   | 'forge-events'
   | 'pull-requests'
+  | 'follow-ups'
   | 'provider-keys'
   | 'workspaces'
   | 'maintenance'

@@ -12,9 +12,9 @@ import { makeEndpoint } from '../support/webhooks.ts';
 
 const test = useApp();
 
-// A report of presence, and tests of a provider key and of a git connection, may be repeated and have no key.
+// A report of presence, and tests of a provider key and of a git connection, may be repeated and have no key. A follow-up is sent once.
 const keyed =
-  /^(create|send(?!Presence)|answer|invite|rotate|run|test(?!ProviderKey|GitConnection)|redeliver|interrupt|retry|rewind|fork|review)[A-Z]/;
+  /^(create|send(?!Presence|FollowUp)|answer|invite|rotate|run|test(?!ProviderKey|GitConnection)|redeliver|interrupt|retry|rewind|fork|review)[A-Z]/;
 
 it('every mutation that creates or sends takes a key, and its payload shows if it was replayed', () => {
   const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});

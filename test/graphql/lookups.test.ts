@@ -4,6 +4,7 @@ import { schema } from '../../src/api/graphql/schema/index.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { graphql } from '../support/app.ts';
 import { startSession } from '../support/automations.ts';
+import { seedFollowUp } from '../support/followed-pull-requests.ts';
 import { makeManager, runMutation } from '../support/people.ts';
 import { globalIdOf, makeUser, otherId, scopeOf } from '../support/principals.ts';
 import { sessionWithCheckpoint } from '../support/session-checkpoints.ts';
@@ -77,6 +78,7 @@ beforeAll(async () => {
   add('automationRun', 'AutomationRun', run.run.automationRunId);
   const sessionId = await createSession(test, {}, token);
   add('session', 'Session', `devin-${sessionId}`);
+  add('followUp', 'FollowUp', (await seedFollowUp(test, sessionId)).followUpId);
   const { data } = await graphql(
     test,
     test.adminToken,
@@ -134,7 +136,7 @@ it('covers every type of node', () => {
 });
 
 it('finds each object by its id in every form, and nothing for strangers and unknown ids', async () => {
-  expect(resources.map(({ field }) => field)).toHaveLength(18);
+  expect(resources.map(({ field }) => field)).toHaveLength(19);
   for (const { field, type, restId, id } of resources) {
     const expected = { __typename: type, id: globalIdOf(type, id) };
     for (const form of [restId, id, globalIdOf(type, id)]) expect(await find(field, form), field).toEqual(expected);

@@ -188,6 +188,8 @@ const updates: Record<string, Updated> = {
       ...{ isPushToOtherBranchesAllowed: true, isPushOfTagsAllowed: true, isDeletionAllowed: true },
       isMentionAnswered: false,
       mentionOrganizationId: () => test.organizationId,
+      ...{ followUpMode: 'OFF', followUpAuthors: 'EVERYONE', followUpBots: 'ALL', followUpBotLogins: ['ci'] },
+      isArchivedWhenMerged: true,
     },
     selections: { mentionOrganizationId: 'mentionOrganizationId: mentionOrganization { name }' },
   },

@@ -75,3 +75,32 @@ export async function seedSessionRepository(
     });
   });
 }
+
+/** Gives a session a pull request with a follow-up that waits for a person. */
+export async function seedFollowUp(
+  test: TestApp,
+  prefixedSessionId: string,
+): Promise<{ readonly url: string; readonly followUpId: string }> {
+  const [sessionId, id, url] = [prefixedSessionId.replace('devin-', ''), newId(), 'https://git.test/acme/site/pull/1'];
+  const { store, now } = test.app.services;
+  const [branches, at] = [{ headBranch: 'work', baseBranch: 'main' }, now()];
+  await store.transact(async (tx) => {
+    await tx.prisma.pullRequest.create({
+      data: {
+        sessionId,
+        url,
+        repositoryId: newId(),
+        number: 1,
+        title: 'A title',
+        isDraft: false,
+        readAt: at,
+        ...branches,
+      },
+    });
+    const texts = { summary: 'The check "unit" failed', body: 'The check "unit" failed.' };
+    await tx.prisma.followUp.create({
+      data: { id, sessionId, url, key: 'checks:1', kind: 'checks', state: 'suggested', createdAt: at, ...texts },
+    });
+  });
+  return { url, followUpId: `follow-up-${id}` };
+}

@@ -9,7 +9,7 @@ import { createFolder, deleteFolder, updateFolder } from '../../src/domain/libra
 import { openPullRequest } from '../../src/domain/open-pull-requests/open-pull-request.ts';
 import { suspendSession } from '../../src/domain/sessions/suspend-session.ts';
 import { call, makeUser } from '../rest/rest-app.ts';
-import { seedSessionRepository } from '../support/followed-pull-requests.ts';
+import { seedFollowUp, seedSessionRepository } from '../support/followed-pull-requests.ts';
 import { secretCanary } from '../support/leaks.ts';
 import { keyInput, roleInput } from '../support/principals.ts';
 import { type Actor, type AuditedAction, agentText } from './audit-actor.ts';
@@ -104,6 +104,18 @@ export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
     const input = { sessionId, title: agentText, body: agentText, base: 'main' };
     // No forge is there: the entry is written before the request.
     await openPullRequest(await actor.context(), input).catch(() => undefined);
+  }),
+  set_pull_request_follow_up: onSession(async ({ app, mutate }, sessionId) => {
+    const { url } = await seedFollowUp(app, sessionId);
+    await mutate('setPullRequestFollowUp', { sessionId, url, mode: 'OFF' }, 'session { status }');
+  }),
+  send_follow_up: onSession(async ({ app, mutate }, sessionId) => {
+    const { followUpId } = await seedFollowUp(app, sessionId);
+    await mutate('sendFollowUp', { followUpId }, 'followUp { state }');
+  }),
+  dismiss_follow_up: onSession(async ({ app, mutate }, sessionId) => {
+    const { followUpId } = await seedFollowUp(app, sessionId);
+    await mutate('dismissFollowUp', { followUpId }, 'followUp { state }');
   }),
   retry_turn: onSession(async ({ app, mutate }, sessionId) => {
     const { store } = app.app.services;

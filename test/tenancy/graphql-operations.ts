@@ -147,6 +147,7 @@ const kindOfType: Readonly<Record<string, IdKind>> = {
   KnowledgeFolder: 'folder',
   Secret: 'secret',
   Checkpoint: 'checkpoint',
+  FollowUp: 'followUp',
   Snapshot: 'snapshot',
   ProviderKey: 'providerKey',
   GitConnection: 'gitConnection',

@@ -12,7 +12,7 @@ export interface SeedPullRequest {
   readonly canary: (name: string) => string;
 }
 
-/** Seeds the details of a session's pull request, a pull request that is being opened, and a review that is being posted. */
+/** Seeds the details of a session's pull request, a follow-up of it, a pull request that is being opened, and a review that is being posted. */
 export async function seedPullRequest(
   tx: Transaction,
   { organizationId, repositoryId, sessionId, url, createdAt, canary }: SeedPullRequest,
@@ -22,8 +22,20 @@ export async function seedPullRequest(
     data: {
       ...{ ...both, url, number: 1, title: canary('title'), isDraft: true, headCommit: canary('commit') },
       ...{ readAt: createdAt, openedAt: createdAt, mergedAt: createdAt, closedAt: createdAt },
+      ...{ followUpMode: 'suggest', followUpStop: 'checks', followUpsSince: createdAt, followUpResumedAt: createdAt },
+      checksPassedAt: createdAt,
       checks: [{ id: canary('check'), name: canary('check'), state: 'failed', url }],
       reviews: [{ author: canary('reviewer'), state: 'approved', url, submittedAt: createdAt.toISOString() }],
+    },
+  });
+  // The address that the operations of the matrix send.
+  const sent = { url: 'https://walk.example/', number: 2, title: canary('title'), isDraft: false, readAt: createdAt };
+  await tx.prisma.pullRequest.create({ data: { ...both, ...sent } });
+  await tx.prisma.followUp.create({
+    data: {
+      ...{ id: newId(), sessionId, url, key: canary('key'), kind: 'checks', state: 'suggested', chain: 1 },
+      ...{ summary: canary('summary'), body: canary('body'), commentIds: [canary('comment')] },
+      ...{ createdAt, settledAt: createdAt },
     },
   });
   const request = { title: canary('title') };

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { conditionSchema, conditionsSchema } from '../../domain/automations/model/conditions.ts';
 import { actionPrompts, definitionSchema, sessionOptions } from '../../domain/automations/model/definition.ts';
+import { followUpSettingSchema } from '../../domain/follow-ups/change-follow-ups.ts';
 import { connectionAccessSchema } from '../../domain/git-connections/connection-input.ts';
 import { beginRegistrationSchema } from '../../domain/github-apps/begin-registration.ts';
 import { completeInstallationSchema } from '../../domain/github-apps/complete-installation.ts';
@@ -90,6 +91,7 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   SessionRepositoryInput: { schema: sessionRepositorySchema },
   SessionSecretInput: { schema: sessionSecretSchema },
   SetAcuLimitInput: { schema: acuLimitSchema },
+  SetPullRequestFollowUpInput: { schema: followUpSettingSchema },
   SetSessionOptionsInput: { schema: setOptionsSchema },
   SlackNotificationInput: automation('notifications', 'slack'),
   StartSessionActionInput: { schema: actionPrompts },

@@ -40,6 +40,19 @@ export const auditActions = {
     meaning:
       'The review of a pull request by a session’s agent was submitted. The data has the number of its comments.',
   },
+  'set_pull_request_follow_up': {
+    target: 'session',
+    meaning: 'The follow-ups of a pull request of a session were set. The data has its address and the new value.',
+  },
+  'send_follow_up': {
+    target: 'session',
+    meaning:
+      'A person sent a follow-up of a pull request to its session. The data has the address of the pull request.',
+  },
+  'dismiss_follow_up': {
+    target: 'session',
+    meaning: 'A person dismissed a follow-up of a pull request. The data has the address of the pull request.',
+  },
   'retry_turn': { target: 'session', meaning: 'The messages of the last turn were sent to the agent again.' },
   'rewind_session': {
     target: 'session',

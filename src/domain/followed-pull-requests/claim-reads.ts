@@ -17,6 +17,10 @@ export interface ClaimedRead {
   /** Merged or closed, as of the last read. */
   readonly isOver: boolean;
   readonly failureCount: number;
+  /** A check failed, as of the last read. */
+  readonly isFailing: boolean;
+  /** Comments that changed before this time at the forge have been read; null: none were read. */
+  readonly commentsSince: Date | null;
   /** An event asks for the read. */
   readonly isWanted: boolean;
   /** The last event; null: none arrives. */
@@ -66,7 +70,7 @@ export async function claimReads(
       where f.id = claimed.id
      returning f.id, f.git_connection_id as "gitConnectionId", f.path, f.number, f.validator,
                f.is_over as "isOver",
-               f.failure_count as "failureCount", claimed.wanted_at is not null as "isWanted", f.webhook_at as "webhookAt"`,
+               f.failure_count as "failureCount", f.is_failing as "isFailing", f.comments_since as "commentsSince", claimed.wanted_at is not null as "isWanted", f.webhook_at as "webhookAt"`,
     [at, claimedUntilAt, [...busy.keys()], [...busy.values()], limit, maxPollsPerMinute, maxPerConnection],
   );
   return rows.map((row) => ({ ...row, claimedAt: at, claimedUntilAt }));

@@ -1,17 +1,41 @@
 import { plainLine } from '../../common/plain-text.ts';
 import { type ForgeError, isForgeError } from '../../forges/interface/errors.ts';
-import type { PullRequestStatus } from '../../forges/interface/pull-requests.ts';
+import type { Forge } from '../../forges/interface/forge.ts';
+import type { PullRequestStatus, PullRequests } from '../../forges/interface/pull-requests.ts';
 import type { Services } from '../context.ts';
 import { openConnection } from '../git-connections/open-connection.ts';
 import { applyAnswer } from '../pull-requests/apply-answer.ts';
 import { usableRepository } from '../repositories/resolve-repositories.ts';
 import { asSystem } from '../sessions/as-system.ts';
-import { lockSession } from '../sessions/change-session.ts';
+import { lockRunAndSession } from '../sessions/suspend-session.ts';
+import { archiveMerged } from './archive-merged.ts';
 import type { ClaimedRead } from './claim-reads.ts';
-import { isOfConnection, nextPollAt, retryAt } from './read-schedule.ts';
+import { isOfConnection, nextPollAt, promptMs, retryAt } from './read-schedule.ts';
 
 /** Failures of a pull request in a row after which it is read only when an event asks for it. */
 const maxFailures = 50;
+
+/** A pull request that was read, for the session's follow-ups. */
+export interface FollowedRead {
+  readonly claimed: ClaimedRead;
+  readonly forge: Forge;
+  readonly pullRequests: PullRequests;
+  /** Null: nothing has changed but perhaps the comments. */
+  readonly status: PullRequestStatus | null;
+  /** The sessions whose organization may still use the repository. */
+  readonly sessions: readonly FollowingSession[];
+}
+
+/** Handles a read beyond the state of the pull request. It may run again for the same state, and rejects with ForgeError. */
+export type OnRead = (read: FollowedRead) => Promise<ReadOutcome>;
+
+/** The values that the next read needs. */
+export interface ReadOutcome {
+  /** True: the state may not be final, and one more read soon decides. */
+  readonly isUnsettled: boolean;
+  /** The comments that changed before this time at the forge have been read; null: as before. */
+  readonly commentsSince: Date | null;
+}
 
 /**
  * Reads a claimed pull request from its forge once, and applies its state to its sessions. A process that dies meanwhile
@@ -20,52 +44,80 @@ const maxFailures = 50;
 export async function readFollowed(
   services: Services,
   claimed: ClaimedRead,
+  onRead: OnRead,
   isStopped: () => boolean = () => false,
 ): Promise<void> {
   let status: PullRequestStatus | null;
+  let outcome: ReadOutcome;
   try {
     const forge = await openConnection(services, claimed.gitConnectionId);
-    if (!forge.pullRequests) return await endReads(services, claimed);
-    status = await forge.pullRequests.read(claimed.path, claimed.number, claimed.validator ?? undefined);
+    const { pullRequests } = forge;
+    if (!pullRequests) return await endReads(services, claimed);
+    status = await pullRequests.read(claimed.path, claimed.number, claimed.validator ?? undefined);
+    const sessions = await findSessions(services, claimed);
+    if (status !== null) await applyStatus(services, sessions, status);
+    outcome = await onRead({ claimed, forge, pullRequests, status, sessions });
   } catch (error) {
     if (!isForgeError(error)) throw error;
     // The request was aborted.
     if (isStopped()) return await release(services, claimed);
     return await (isOfConnection(error) ? pause(services, claimed, error) : recordFailure(services, claimed, error));
   }
-  if (status !== null) await applyStatus(services, claimed, status);
-  await complete(services, claimed, status);
+  await complete(services, claimed, status, outcome);
 }
 
-interface FollowingSession {
+/** A session that follows a pull request. Ids are unprefixed. */
+export interface FollowingSession {
   readonly id: string;
   readonly organizationId: string;
   readonly enterpriseId: string;
   readonly repositoryId: string;
   readonly url: string;
+  /** The read before this one found a conflict. */
+  readonly wasConflicting: boolean;
 }
 
-/** Writes the answer to the sessions whose organization may still use the repository. */
-async function applyStatus(services: Services, { id }: ClaimedRead, answer: PullRequestStatus): Promise<void> {
+/** Finds the sessions of a pull request whose organization may still use the repository. */
+async function findSessions(services: Services, { id }: ClaimedRead): Promise<FollowingSession[]> {
   const sessions = await services.store.query<FollowingSession>(
     `select s.id, s.organization_id as "organizationId", o.enterprise_id as "enterpriseId",
-            l.repository_id as "repositoryId", l.url
+            l.repository_id as "repositoryId", l.url, coalesce(p.mergeability = 'conflicting', false) as "wasConflicting"
        from following_session l join session s on s.id = l.session_id
+       left join pull_request p on p.session_id = l.session_id and p.url = l.url
        join organization o on o.id = s.organization_id and o.deleted_at is null
       where l.followed_pull_request_id = $1
       order by s.id limit 1000`,
     [id],
   );
-  for (const { id: sessionId, organizationId, enterpriseId, repositoryId, url } of sessions) {
-    if ((await usableRepository(services, organizationId, repositoryId)) === null) continue;
+  const usable: FollowingSession[] = [];
+  for (const session of sessions) {
+    const found = await usableRepository(services, session.organizationId, session.repositoryId);
+    if (found !== null) usable.push(session);
+  }
+  return usable;
+}
+
+async function applyStatus(
+  services: Services,
+  sessions: readonly FollowingSession[],
+  answer: PullRequestStatus,
+): Promise<void> {
+  for (const { id, enterpriseId, repositoryId, url } of sessions) {
+    const context = asSystem(services, enterpriseId);
     await services.store.transact(async (tx) => {
-      const session = await lockSession(tx, sessionId, null);
-      await applyAnswer(asSystem(services, enterpriseId), tx, session, { url, repositoryId, answer, generation: null });
+      const session = await lockRunAndSession(tx, id);
+      await applyAnswer(context, tx, session, { url, repositoryId, answer, generation: null });
+      await archiveMerged(context, tx, session, { url, repositoryId, state: answer.state });
     });
   }
 }
 
-async function complete(services: Services, claimed: ClaimedRead, status: PullRequestStatus | null): Promise<void> {
+async function complete(
+  services: Services,
+  claimed: ClaimedRead,
+  status: PullRequestStatus | null,
+  { commentsSince, isUnsettled: isDoubted }: ReadOutcome,
+): Promise<void> {
   const now = services.now();
   const [facts] = await services.store.query<{ isActive: boolean | null; changedAt: Date | null }>(
     `select bool_or(not s.is_archived and coalesce(s.ended_by, '') not in ('terminated', 'expired')) as "isActive",
@@ -79,7 +131,8 @@ async function complete(services: Services, claimed: ClaimedRead, status: PullRe
   const isMissed = status !== null && claimed.validator !== null && !claimed.isWanted;
   const isOver = status === null ? claimed.isOver : status.state === 'merged' || status.state === 'closed';
   // Forges compute it after they are asked, and announce no result. One more read soon is enough.
-  const isUnsettled = status?.mergeable === 'unknown' && !isOver && (claimed.isWanted || claimed.validator !== null);
+  const isUncomputed = status?.mergeable === 'unknown' && !isOver && (claimed.isWanted || claimed.validator !== null);
+  const isUnsettled = isUncomputed || isDoubted;
   const nextAt = nextPollAt({
     now,
     isOpen: !isOver,
@@ -87,10 +140,13 @@ async function complete(services: Services, claimed: ClaimedRead, status: PullRe
     hasActiveSession: facts?.isActive ?? false,
     sessionsChangedAt: facts?.changedAt ?? null,
   });
+  const isFailing = status === null ? claimed.isFailing : status.checks.some(({ state }) => state === 'failed');
   // Without a validator the next read is applied: to a session that has followed the pull request since this read began, too.
   await services.store.execute(
     `update followed_pull_request set claimed_until_at = null, read_at = $3::timestamptz, failure_count = 0, error = null,
-            due_at = case when wanted_at is null then $4::timestamptz else wanted_at end,
+            due_at = case when wanted_at is null then $4::timestamptz when $12::bool then least(wanted_at, $13::timestamptz) else wanted_at end,
+            wanted_at = case when $12::bool then least(wanted_at, case when wanted_at is not null then $13::timestamptz end) else wanted_at end,
+            is_failing = $12::bool, comments_since = coalesce($14::timestamptz, comments_since),
             webhook_at = case when $5::bool and wanted_at is null then null else webhook_at end,
             is_over = $6::bool, head_branch = coalesce($8, head_branch), head_commit = coalesce($9, head_commit),
             base_branch = coalesce($10, base_branch),
@@ -99,6 +155,7 @@ async function complete(services: Services, claimed: ClaimedRead, status: PullRe
     [
       ...[claimed.id, claimed.claimedUntilAt, now, nextAt, isMissed, isOver, status?.validator ?? null],
       ...[status?.headBranch ?? null, status?.headCommit ?? null, status?.baseBranch ?? null, isUnsettled],
+      ...[isFailing, new Date(now.getTime() + promptMs), commentsSince],
     ],
   );
   // A read that was claimed before the pause says nothing about what follows it: the pause stays.

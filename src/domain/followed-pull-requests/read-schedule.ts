@@ -14,6 +14,11 @@ const readIntervals = {
   idle: 15 * minuteMs,
 } as const;
 
+/** Time after a read until the next one that a failed check causes, in ms: other checks often end at the same moment. */
+export const promptMs = 300;
+/** Time after a read until the next one that an event causes of which there are many, in ms. */
+export const frequentMs = 10_000;
+
 /** Time after the last change of a session until its pull requests are polled less, or not any longer if it is archived or over. */
 const idleLimitMs = 7 * dayMs;
 /** Time after the last event in which webhooks are taken to arrive. */

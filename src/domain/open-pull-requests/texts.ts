@@ -27,6 +27,9 @@ export function requesterOf(context: Context, { id }: PullRequestSession): strin
   return `${by} in ${sessionUrl(context, id)}`;
 }
 
+/** The beginning of each reply of an agent. Follow-ups recognize replies by it. */
+export const agentReplyMark = 'Reply of an agent.';
+
 /** Begins a Markdown text with a line. Nothing in the text can hide it there; after the text, an open comment or fence could. */
 export function bodyWith(body: string, line: string): string {
   return `${line}\n\n${plainMarkdown(body).trim()}`.trim().concat('\n');

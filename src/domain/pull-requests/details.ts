@@ -39,7 +39,10 @@ interface Values {
 }
 
 /** The details of a session's pull request, as its forge last described them. */
-export type PullRequestDetails = Narrowed<'PullRequest', (typeof detailFields)[number], Values>;
+export type PullRequestDetails = Narrowed<'PullRequest', (typeof detailFields)[number], Values> & {
+  /** The stored settings of the repository; null: it has no row. */
+  readonly settings: unknown;
+};
 
 /** Maximum number of checks, and of reviews, that are stored. */
 const maxEach = 50;

@@ -14,7 +14,8 @@ export async function listPullRequestDetails(
 ): Promise<PullRequestDetails[][]> {
   const { enterpriseId, all, ids } = organizationsWith(viewer, permissionFor.viewSession);
   const rows = await store.query<PullRequestDetails>(
-    `select ${selectFields('PullRequest', 'p', detailFields)} from pull_request p
+    `select ${selectFields('PullRequest', 'p', detailFields)}, r.settings from pull_request p
+       left join repository r on r.id = p.repository_id
        join session s on s.id = p.session_id join organization o on o.id = s.organization_id
       where p.session_id = any($1::text[]) and o.enterprise_id = $2 and ($3::boolean or o.id = any($4::text[]))`,
     [sessionIds, enterpriseId, all, ids],

@@ -1,4 +1,5 @@
 import { permissionFor } from '../../auth/permissions.ts';
+import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { changeSession } from './change-session.ts';
 import { getSessionFor, type SessionTarget } from './find-session.ts';
@@ -18,11 +19,13 @@ export async function archiveSession(context: Context, input: SessionTarget): Pr
 
 /** {@link archiveSession} for the domain's own use, without a permission check. */
 export function archiveSeen(context: Context, { id }: Pick<SessionRecord, 'id'>): Promise<SessionRecord> {
-  return context.store.transact(async (tx) => {
-    const locked = await lockRunAndSession(tx, id);
-    const asleep = awake.has(locked.status) ? await suspendLocked(context, tx, locked) : locked;
-    return changeSession(context, tx, asleep, { isArchived: true });
-  });
+  return context.store.transact(async (tx) => archiveLocked(context, tx, await lockRunAndSession(tx, id)));
+}
+
+/** {@link archiveSeen} for a session that `lockRunAndSession` has locked. */
+export async function archiveLocked(context: Context, tx: Transaction, locked: SessionRecord): Promise<SessionRecord> {
+  const asleep = awake.has(locked.status) ? await suspendLocked(context, tx, locked) : locked;
+  return changeSession(context, tx, asleep, { isArchived: true });
 }
 
 /**

@@ -35,6 +35,8 @@ export interface MessageToWrite {
   readonly owner: Owner;
   /** Null: as the agent's profile says. */
   readonly mode?: MessageMode | null | undefined;
+  /** More members of the entry's data. */
+  readonly data?: Readonly<Record<string, unknown>>;
   /** Called with the locked session; null: the question stays open. If it throws, the message is refused. */
   readonly closing: (tx: Transaction, session: SessionRecord) => Promise<Closing | null>;
 }
@@ -94,7 +96,7 @@ export async function writeMessage(
   context: Context,
   tx: Transaction,
   sessionId: string,
-  { text, attachmentIds, owner, mode, closing }: MessageToWrite,
+  { text, attachmentIds, owner, mode, closing, data: more }: MessageToWrite,
   id: string = newId(),
 ): Promise<SessionRecord> {
   await tx.query(enqueue, [sessionId, context.now()]);
@@ -104,7 +106,7 @@ export async function writeMessage(
   const body = await attach(context, tx, locked, { text, attachmentIds });
   const waking = { ...wakeChange(context, locked), ...(await endQuotaWait(context, tx, locked)) };
   const change = { ...waking, ...(closed && { pendingQuestionId: null }) };
-  const data = { ...closed, ...(mode != null && { mode }) };
+  const data = { ...more, ...closed, ...(mode != null && { mode }) };
   const next = await changeSession(context, tx, locked, change, [
     {
       id,

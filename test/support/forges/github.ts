@@ -9,12 +9,18 @@ export interface TestGithub extends ForgeServer {
   readonly privateKey: string;
   /** Calls the emulator with the token of a person, past the connection. */
   person(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>;
+  /** Calls the emulator with another token. */
+  as(token: string, method: string, path: string, body?: unknown): Promise<Record<string, unknown>>;
   /** Its git server; null without the option `hasGit`. */
   readonly git: GithubGit | null;
 }
 
 /** The token of the person `octocat`, with the scopes of a classic token. */
 export const personToken = 'ghp_c4n4ry0fTheClassicToken000000000000';
+/** The token of `hubot`, who may write to no repository. */
+export const strangerToken = 'ghp_c4n4ry0fTheStranger0000000000000000';
+/** The token of the bot `renovate[bot]`, which may write to no repository. */
+export const botToken = 'ghp_c4n4ry0fTheBot000000000000000000000';
 /** The id of the installation in `acme`. */
 export const installationId = 100;
 /** The secret of the App's webhooks. */
@@ -43,19 +49,25 @@ export interface GithubOptions {
 
 /**
  * Starts GitHub. The server in front of the emulator adds what emulate 0.12.2 lacks: the list of the installation's repositories,
- * the App's user, commit statuses, replies to comments (emulate has them under an older address), and the refusal of a second pull request.
- * With a git server, it also adds the changed files of pull requests, and comments of reviews on lines, which must be in the diff.
+ * the App's user, the head of a pull request after a push, commit statuses, replies to comments (emulate has them under an older
+ * address), and the refusal of a second pull request. With a git server, it also adds the changed files of pull requests, and comments of
+ * reviews on lines, which must be in the diff.
  */
 export async function startGithub(options: GithubOptions = {}): Promise<TestGithub> {
   const emulator = await createEmulator({
     service: 'github',
     port: 0,
     seed: {
-      tokens: { [personToken]: { login: 'octocat', scopes: ['repo', 'user'] } },
+      tokens: {
+        [personToken]: { login: 'octocat', scopes: ['repo', 'user'] },
+        [strangerToken]: { login: 'hubot', scopes: ['repo', 'user'] },
+        [botToken]: { login: 'renovate[bot]', scopes: ['repo', 'user'] },
+      },
       github: {
         users: [
           { login: 'octocat', name: 'The Octocat', email: 'octocat@example.com' },
           { login: 'hubot', name: 'Hubot', email: 'hubot@example.com' },
+          { login: 'renovate[bot]', name: 'Renovate', email: 'renovate@example.com' },
         ],
         orgs: [{ login: 'acme', name: 'Acme', members: [{ login: 'octocat', role: 'admin' }] }],
         repos: [
@@ -135,6 +147,17 @@ export async function startGithub(options: GithubOptions = {}): Promise<TestGith
     const exists = open.status === 200 && (JSON.parse(String(open.body)) as unknown[]).length > 0;
     return exists ? { status: 422, body: { message: 'Validation Failed', errors } } : await forward(request, path);
   }
+  async function withHead(request: ForgeRequest, path: string): Promise<ForgeAnswer> {
+    const answer = await forward(request, path);
+    if (answer.status !== 200) return answer;
+    const pull = JSON.parse(String(answer.body)) as { state: string; head: { ref: string; sha: string } };
+    const branch = `${path.split('/').slice(0, 4).join('/')}/branches/${pull.head.ref}`;
+    const found = pull.state === 'open' ? await send('GET', branch, pick(request.headers)) : null;
+    if (found?.status !== 200) return answer;
+    const { commit } = JSON.parse(String(found.body)) as { commit: { sha: string } };
+    const { etag: _, ...headers } = answer.headers ?? {};
+    return { status: 200, headers, body: { ...pull, head: { ...pull.head, sha: commit.sha } } };
+  }
   // One at a time, since the forge's own check is atomic.
   let creation: Promise<unknown> = Promise.resolve();
   const callWith: CallGithub = async (token, method, path, body) => {
@@ -169,6 +192,8 @@ export async function startGithub(options: GithubOptions = {}): Promise<TestGith
       const files = await changedFiles(git, repository, await refsOf(pull));
       return await submitReview(request, files, (rest, body) => forward(request, `${pull}${rest}`, body));
     }
+    if (request.method === 'GET' && /^\/repos\/[^/]+\/[^/]+\/pulls\/\d+$/.test(path))
+      return await withHead(request, path);
     if (request.method === 'POST' && /^\/repos\/[^/]+\/[^/]+\/pulls$/.test(path)) {
       const created = creation.then(() => createPull(request, path));
       creation = created.catch(() => null);
@@ -182,6 +207,7 @@ export async function startGithub(options: GithubOptions = {}): Promise<TestGith
     privateKey,
     git,
     person: (method, path, body) => callWith(personToken, method, path, body),
+    as: callWith,
     async close() {
       await front.close();
       await emulator.close();

@@ -25,6 +25,7 @@ import {
   turnStopReason,
 } from './event-enums.ts';
 import { eventTypeOf } from './event-types.ts';
+import { followUpKind } from './follow-up-enums.ts';
 import { restIdField } from './organization-ref.ts';
 import { loadPrincipal, Principal } from './principals.ts';
 import { QuestionOptionType } from './question-options.ts';
@@ -83,6 +84,12 @@ builder.node(SessionMessage, {
       resolve: (entry, _args, context) =>
         entry.messageType === 'agent_message' ? null : loadPrincipal(context, entry),
     }),
+    followUpKind: t.field({
+      type: followUpKind.type,
+      nullable: true,
+      description: 'Occasion of the follow-up that the message is; null if the message is no follow-up.',
+      resolve: (entry) => followUpKind.read(followUpOf(entry).kind),
+    }),
   }),
 });
 
@@ -90,6 +97,11 @@ const readEnd = readerOf(sessionEnds);
 
 /** The members of an entry that are specific to its kind. */
 export const dataOf = (entry: LogEntry): Readonly<Record<string, unknown>> => entry.data ?? {};
+/** The follow-up that a message is; empty for any other message. */
+const followUpOf = (entry: LogEntry): Readonly<Record<string, unknown>> => {
+  const { followUp } = dataOf(entry);
+  return typeof followUp === 'object' && followUp !== null ? { ...followUp } : {};
+};
 /** Reads a stored string; null for any other value. */
 export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 /** Reads a stored number; null for any other value. */

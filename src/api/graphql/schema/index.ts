@@ -17,6 +17,7 @@ import './created-edges.ts';
 import './event-relations.ts';
 import './events.ts';
 import './forge-repositories.ts';
+import './follow-up-mutations.ts';
 import './github-app-mutations.ts';
 import './ip-access-list.ts';
 import './legacy-calls.ts';

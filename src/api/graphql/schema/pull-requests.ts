@@ -1,11 +1,21 @@
+import { type FollowUp, followUpStops } from '../../../domain/follow-ups/follow-up.ts';
+import { listFollowUps, type PullRequestKey } from '../../../domain/follow-ups/list-follow-ups.ts';
 import type { PullRequestDetails, StoredCheck, StoredReview } from '../../../domain/pull-requests/details.ts';
 import { listPullRequestDetails } from '../../../domain/pull-requests/list-details.ts';
+import {
+  followUpModeOf,
+  followUpModes,
+  readFollowUpSettings,
+} from '../../../domain/repositories/follow-up-settings.ts';
 import type { PullRequest } from '../../../domain/sessions/session.ts';
 import type { Check, Mergeability, Review } from '../../../forges/interface/pull-requests.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
+import type { FindByKey } from '../loaders.ts';
 import { storedEnum } from './define-enum.ts';
 import { pullRequestState } from './event-enums.ts';
+import { FollowUpModeEnum, FollowUpStopEnum } from './follow-up-enums.ts';
+import { FollowUpType } from './follow-ups.ts';
 
 const mergeability = storedEnum(
   'PullRequestMergeability',
@@ -88,6 +98,8 @@ const detail =
 
 const unknown = 'null if the service has not read the pull request from its forge';
 
+const followUpsOf: FindByKey<PullRequestKey, readonly FollowUp[]> = listFollowUps;
+
 export const PullRequestType = builder.objectRef<SessionPullRequest>('PullRequest').implement({
   description: 'Pull request that a session created or reviews.',
   fields: (t) => ({
@@ -155,6 +167,33 @@ export const PullRequestType = builder.objectRef<SessionPullRequest>('PullReques
       nullable: true,
       description: `Whether the service opened the pull request for the session; ${unknown}.`,
       resolve: detail(({ isOpenedByService }) => isOpenedByService),
+    }),
+    followUpMode: t.field({
+      type: FollowUpModeEnum,
+      nullable: true,
+      description: `Way in which follow-ups of the pull request reach the session, by its own setting or else by that of the repository; ${unknown}.`,
+      resolve: detail((details) =>
+        followUpModeOf(details.followUpMode, readFollowUpSettings(details.settings), details.isOpenedByService),
+      ),
+    }),
+    followUpModeOverride: t.field({
+      type: FollowUpModeEnum,
+      nullable: true,
+      description: 'Own setting of the pull request; null if the setting of the repository applies.',
+      resolve: detail((details) => followUpModes.find((mode) => mode === details.followUpMode) ?? null),
+    }),
+    followUpStop: t.field({
+      type: FollowUpStopEnum,
+      nullable: true,
+      description:
+        'Limit that stopped the follow-ups; null if none did. `setPullRequestFollowUp` continues them, and for CHECKS also a message to the session, a commit of a person, or checks that pass.',
+      resolve: detail((details) => followUpStops.find((stop) => stop === details.followUpStop) ?? null),
+    }),
+    followUps: t.field({
+      type: [FollowUpType],
+      description: 'Newest follow-ups of the pull request, at most 50, newest first.',
+      resolve: async ({ sessionId, url }, _args, { loaders }) =>
+        sessionId === null ? [] : [...((await loaders.ofKeys(followUpsOf).load({ sessionId, url })) ?? [])],
     }),
     openedAt: t.field({
       type: 'DateTime',

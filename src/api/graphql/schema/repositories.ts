@@ -6,11 +6,13 @@ import {
   type RepositoryRecord,
   repositoriesOf,
 } from '../../../domain/library/repositories/repositories.ts';
+import { readFollowUpSettings } from '../../../domain/repositories/follow-up-settings.ts';
 import { readMentionSettings } from '../../../domain/repositories/mention-settings.ts';
 import { type PushSettings, readPushSettings } from '../../../domain/repositories/push-settings.ts';
 import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
 import { addMutation } from './add-mutation.ts';
+import { FollowUpAuthorsEnum, FollowUpBotsEnum, FollowUpModeEnum } from './follow-up-enums.ts';
 import { createdBounds, filterInput, orderInput, parseListFilter } from './list-inputs.ts';
 import { needs } from './needs.ts';
 import { Organization, restIdField } from './organization-ref.ts';
@@ -29,6 +31,16 @@ const mentions = {
     'Whether people who may write to the repository at the forge can start sessions by addressing the service, as in `@switchyard`.',
   mentionOrganization:
     'Organization whose sessions such mentions start; null for the only organization that may use the repository.',
+} as const;
+
+const followUps = {
+  followUpMode:
+    'Way in which follow-ups of pull requests reach sessions; null for AUTO if the service opened the pull request, and SUGGEST for others.',
+  followUpAuthors: 'People whose reviews and comments reach sessions.',
+  followUpBots: 'Bots whose reviews and comments reach sessions.',
+  followUpBotLogins: 'Logins of accounts whose reviews and comments reach sessions in any case.',
+  isArchivedWhenMerged:
+    'Whether a session is archived once all its pull requests are merged or closed, and at least one is merged.',
 } as const;
 
 const RepositoryList = listTypes(Repository, 'Repository');
@@ -84,6 +96,30 @@ builder.node(Repository, {
         return id === null ? null : loaders.of(findOrganizations).load(id);
       },
     }),
+    followUpMode: t.field({
+      type: FollowUpModeEnum,
+      nullable: true,
+      description: followUps.followUpMode,
+      resolve: ({ settings }) => readFollowUpSettings(settings).followUpMode,
+    }),
+    followUpAuthors: t.field({
+      type: FollowUpAuthorsEnum,
+      description: followUps.followUpAuthors,
+      resolve: ({ settings }) => readFollowUpSettings(settings).followUpAuthors,
+    }),
+    followUpBots: t.field({
+      type: FollowUpBotsEnum,
+      description: followUps.followUpBots,
+      resolve: ({ settings }) => readFollowUpSettings(settings).followUpBots,
+    }),
+    followUpBotLogins: t.stringList({
+      description: followUps.followUpBotLogins,
+      resolve: ({ settings }) => [...readFollowUpSettings(settings).followUpBotLogins],
+    }),
+    isArchivedWhenMerged: t.boolean({
+      description: followUps.isArchivedWhenMerged,
+      resolve: ({ settings }) => readFollowUpSettings(settings).isArchivedWhenMerged,
+    }),
     readAt: t.expose('readAt', {
       type: 'DateTime',
       nullable: true,
@@ -135,7 +171,7 @@ builder.objectField(Organization, 'repository', (t) =>
 
 addMutation('updateRepository', {
   description:
-    'Updates the settings of a repository for all organizations that use it. The settings of pushes apply from the next push on, also in running sessions, and the template to new sessions. A read-only git permission refuses pushes in any case.',
+    'Updates the settings of a repository for all organizations that use it. The settings of pushes apply from the next push on, also in running sessions, those of follow-ups from the next read of a pull request on, and the template to new sessions. A read-only git permission refuses pushes in any case.',
   needs: ['changeRepositories'],
   input: (t) => ({
     repositoryId: t.id({ required: true, description: 'Global ID or REST id of the repository.' }),
@@ -152,14 +188,24 @@ addMutation('updateRepository', {
     mentionOrganizationId: t.id({
       description: `Global ID or REST id. ${mentions.mentionOrganization}`,
     }),
+    followUpMode: t.field({ type: FollowUpModeEnum, description: followUps.followUpMode }),
+    followUpAuthors: t.field({
+      type: FollowUpAuthorsEnum,
+      description: `${followUps.followUpAuthors} Must not be null.`,
+    }),
+    followUpBots: t.field({ type: FollowUpBotsEnum, description: `${followUps.followUpBots} Must not be null.` }),
+    followUpBotLogins: t.stringList({
+      description: `${followUps.followUpBotLogins} At most 100, each of 1 to 100 characters. Must not be null.`,
+    }),
+    isArchivedWhenMerged: t.boolean({ description: `${followUps.isArchivedWhenMerged} Must not be null.` }),
   }),
   payload: { repository: Repository },
-  act: async ({ repositoryId, branchTemplate, mentionOrganizationId, ...flags }, { domain }) => {
-    refuseNulls(flags, [
-      ...(['isPushToOtherBranchesAllowed', 'isPushOfTagsAllowed', 'isDeletionAllowed'] as const),
-      'isMentionAnswered',
+  act: async ({ repositoryId, branchTemplate, mentionOrganizationId, followUpMode, ...values }, { domain }) => {
+    refuseNulls(values, [
+      ...(['isPushToOtherBranchesAllowed', 'isPushOfTagsAllowed', 'isDeletionAllowed', 'isMentionAnswered'] as const),
+      ...(['followUpAuthors', 'followUpBots', 'followUpBotLogins', 'isArchivedWhenMerged'] as const),
     ]);
-    const change = { branchTemplate, mentionOrganizationId, ...flags } as RepositoryChange;
+    const change = { branchTemplate, mentionOrganizationId, followUpMode, ...values } as RepositoryChange;
     return { repository: await updateRepository(domain, repositoryId, change) };
   },
 });

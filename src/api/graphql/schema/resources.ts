@@ -11,6 +11,7 @@ import { findAuditEntries } from '../../../domain/audit/audit-log.ts';
 import { findAutomations, findRuns } from '../../../domain/automations/model/automations.ts';
 import { definitionSchema } from '../../../domain/automations/model/definition.ts';
 import type { ChangedKind } from '../../../domain/changes/change-source.ts';
+import { findFollowUps } from '../../../domain/follow-ups/list-follow-ups.ts';
 import { gitPermissionSchema } from '../../../domain/git-connections/change-git-permissions.ts';
 import { gitConnectionSchema } from '../../../domain/git-connections/connection-input.ts';
 import { findGitConnections } from '../../../domain/git-connections/git-connections.ts';
@@ -61,6 +62,7 @@ import { AutomationRunType } from './automation-runs.ts';
 import { Automation, AutomationList } from './automations.ts';
 import { Checkpoint } from './checkpoints.ts';
 import { Enterprise } from './enterprise-ref.ts';
+import { FollowUpType } from './follow-ups.ts';
 import { CreateGitConnectionPayload } from './git-connection-mutations.ts';
 import { GitConnection, GitConnectionList } from './git-connections.ts';
 import { CreateGitPermissionPayload } from './git-permission-mutations.ts';
@@ -261,6 +263,7 @@ const all = {
     load: ({ loaders }, id) => loaders.checkpoints.load(id),
     lookup: 'checkpoint of a session',
   }),
+  followUp: resource(FollowUpType, { load: by(findFollowUps), lookup: 'follow-up of a pull request' }),
   snapshot: resource(Snapshot, {
     load: by(findSnapshots),
     created: { payload: CreateSnapshotPayload, edge: SnapshotList.edge, list: 'snapshots' },

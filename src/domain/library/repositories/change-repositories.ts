@@ -7,15 +7,25 @@ import { updateStatement } from '../../../store/tables.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
 import { parseId } from '../../ids.ts';
-import { parseInput } from '../../input.ts';
+import { parseInput, text } from '../../input.ts';
 import { changedValues } from '../../record-values.ts';
 import { branchTemplateSchema } from '../../repositories/branch-name.ts';
-import { type MentionSettings, readMentionSettings } from '../../repositories/mention-settings.ts';
-import { type PushSettings, type pushSettingNames, readPushSettings } from '../../repositories/push-settings.ts';
+import {
+  followUpAuthors,
+  followUpBots,
+  followUpModes,
+  readFollowUpSettings,
+} from '../../repositories/follow-up-settings.ts';
+import { readMentionSettings } from '../../repositories/mention-settings.ts';
+import { type pushSettingNames, readPushSettings } from '../../repositories/push-settings.ts';
+import { wantRepository } from '../../repositories/want-repository.ts';
 import { findRepositories, type RepositoryRecord, repositoryColumns } from './repositories.ts';
 
-const flag = (name: (typeof pushSettingNames)[number] | 'isMentionAnswered') =>
+const oneOf = (name: string, values: readonly string[]) => `"${name}" must be one of ${values.join(', ')}.`;
+const flag = (name: (typeof pushSettingNames)[number] | 'isMentionAnswered' | 'isArchivedWhenMerged') =>
   z.boolean({ error: `"${name}" must be true or false.` });
+
+const login = text('followUpBotLogins', { min: 1, max: 100, isBlankRefused: true });
 
 /** A change of a repository in inputs. An omitted member does not change; a null template is that of the organization. */
 export const repositoryChangeSchema = z.object({
@@ -26,6 +36,14 @@ export const repositoryChangeSchema = z.object({
   isMentionAnswered: flag('isMentionAnswered').optional(),
   /** In any form; null: the only organization that may use the repository. */
   mentionOrganizationId: z.string().nullish(),
+  followUpMode: z.enum(followUpModes, oneOf('followUpMode', followUpModes)).nullish(),
+  followUpAuthors: z.enum(followUpAuthors, oneOf('followUpAuthors', followUpAuthors)).optional(),
+  followUpBots: z.enum(followUpBots, oneOf('followUpBots', followUpBots)).optional(),
+  followUpBotLogins: z
+    .array(login, { error: '"followUpBotLogins" must be a list of texts.' })
+    .max(100, '"followUpBotLogins" must have at most 100 items.')
+    .optional(),
+  isArchivedWhenMerged: flag('isArchivedWhenMerged').optional(),
 });
 
 /** See {@link repositoryChangeSchema}. */
@@ -42,33 +60,33 @@ export async function updateRepository(context: Context, id: string, raw: Reposi
   // One that no organization of the viewer may use any longer is not visible, and cannot be changed.
   const [seen] = bare === null ? [] : await findRepositories(context, [bare]);
   if (!seen) throw notFound('repository');
-  const { branchTemplate, mentionOrganizationId, isMentionAnswered, ...flags } = parseInput(
-    repositoryChangeSchema,
-    raw,
-  );
-  const mentionChange = {
-    isMentionAnswered,
-    mentionOrganizationId: await findMentionOrganization(context, mentionOrganizationId),
-  };
+  const { branchTemplate, mentionOrganizationId: organizationId, ...rest } = parseInput(repositoryChangeSchema, raw);
+  const values = { ...rest, mentionOrganizationId: await findMentionOrganization(context, organizationId) };
   return context.store.transact(async (tx) => {
     const [before] = await tx.query<RepositoryRecord>(
       `select ${repositoryColumns} from repository r where r.id = $1 and r.enterprise_id = $2 for update`,
       [seen.id, context.viewer.enterpriseId],
     );
     if (!before) throw notFound('repository');
-    const allowed = readPushSettings(before.settings);
     const template = changedValues(before, { branchTemplate });
-    const pushes = changedValues(allowed, flags);
-    const mentions = changedValues(readMentionSettings(before.settings), mentionChange);
-    const changes = { ...template, ...pushes, ...mentions };
+    const stored = {
+      ...readPushSettings(before.settings),
+      ...readMentionSettings(before.settings),
+      ...readFollowUpSettings(before.settings),
+    };
+    const settings = changedValues(stored, values);
+    const changes = { ...template, ...settings };
     if (Object.keys(changes).length === 0) return before;
-    const reachesSessions = mentions.isMentionAnswered === true || mentions.mentionOrganizationId != null;
-    if (Object.values(pushes).includes(true) || reachesSessions) requireConfirmation(context);
-    const settings: PushSettings & Partial<MentionSettings> = { ...allowed, ...pushes, ...mentions };
+    if (allowsMore(settings)) requireConfirmation(context);
     const written = { ...template, settings: { ...(before.settings as object), ...settings } };
     const update = updateStatement('Repository', before.id, { ...written, updatedAt: context.now() });
     await tx.query(update.text, update.values);
-    const data = { repository: `${before.host}/${before.path}`, ...changes };
+    if ('followUpMode' in settings) await wantRepository(context, tx, before);
+    const { followUpBotLogins: logins, ...others } = changes;
+    const data = {
+      ...{ repository: `${before.host}/${before.path}`, ...others },
+      ...(logins !== undefined && { followUpBotLogins: logins.join(', ') }),
+    };
     await audit(context, tx, 'update_repository', { organizationId: null, targetId: before.id, data });
     return { ...before, ...written, updatedAt: context.now() };
   });
@@ -88,4 +106,13 @@ async function findMentionOrganization(
   if (bare !== null && found) return bare;
   const message = `"mentionOrganizationId" refers to ${JSON.stringify(id.slice(0, 80))}, which does not exist.`;
   throw refuse(['mentionOrganizationId'], message, 'UNKNOWN_REFERENCE');
+}
+
+/** Tells if a change lets agents push more, or lets more people and bots reach sessions. */
+function allowsMore(settings: Readonly<Record<string, unknown>>): boolean {
+  const { isPushToOtherBranchesAllowed, isPushOfTagsAllowed, isDeletionAllowed, isMentionAnswered } = settings;
+  const flags = [isPushToOtherBranchesAllowed, isPushOfTagsAllowed, isDeletionAllowed, isMentionAnswered];
+  if (flags.includes(true) || settings.mentionOrganizationId != null) return true;
+  const { followUpAuthors: authors, followUpBots: bots, followUpBotLogins: logins } = settings;
+  return authors === 'everyone' || bots === 'all' || (Array.isArray(logins) && logins.length > 0);
 }

@@ -100,3 +100,60 @@ it.each(['of another enterprise', 'that no organization may use'])('changes no r
     await store.prisma.repository.findUnique({ where: { id: parseId('repository', foreign) ?? '' } }),
   ).toMatchObject({ settings: {} });
 });
+
+it('stores the definition of an environment, and says where it is wrong', async () => {
+  const select = 'repository { environmentDefinition environmentBuilds { state } }';
+  const store = (environmentDefinition: string | null) =>
+    runMutation(test, 'updateRepository', select, { repositoryId: site, environmentDefinition });
+  const text = 'setup: npm ci\nsecrets: [NPM_TOKEN]\n';
+  expect((await store(text)).repository).toEqual({ environmentDefinition: text, environmentBuilds: [] });
+  const refused = await store('setup: npm ci\nstrat: npm start\ntimeout_minutes: 0\n');
+  expect(refused).toMatchObject({
+    repository: null,
+    userErrors: [
+      { code: 'INVALID_INPUT', path: ['input', 'environmentDefinition'], message: expect.stringContaining('line 3: ') },
+      {
+        code: 'INVALID_INPUT',
+        path: ['input', 'environmentDefinition'],
+        message: expect.stringContaining('line 2: "strat"'),
+      },
+    ],
+  });
+  expect((await store(null)).repository).toMatchObject({ environmentDefinition: null });
+});
+
+it('shows the set-ups of an organization to those who may view it, and deletes them', async () => {
+  const { store, now } = test.app.services;
+  const [organizationId, repositoryId] = [parseId('organization', team.organizationId), parseId('repository', site)];
+  const times = { createdAt: now(), startedAt: now(), usedAt: now() };
+  const ids = {
+    id: newId(),
+    organizationId: organizationId ?? '',
+    repositoryId: repositoryId ?? '',
+    sessionId: newId(),
+  };
+  const values = { hash: 'h', machine: 'm', commit: 'c'.repeat(40), log: '$ npm ci\n', state: 'READY', bytes: 7n };
+  await store.prisma.environmentBuild.create({ data: { ...ids, ...values, ...times } });
+  const read = async ({ organizationId: id, token }: { organizationId: string; token: string }) => {
+    const fragment =
+      'repository(path: "acme/site") { environmentBuilds { finishedAt usedAt state log bytes commit organization { organizationId } session { id } } }';
+    const { data } = await graphql(test, token, `query($id: ID!) { organization(id: $id) { ${fragment} } }`, {
+      id,
+    });
+    return data.organization.repository?.environmentBuilds ?? null;
+  };
+  const [build, ...more] = await read(team);
+  expect(build).toMatchObject({
+    ...{ state: 'READY', finishedAt: null, log: '$ npm ci\n', bytes: 7, commit: 'c'.repeat(40), session: null },
+    organization: { organizationId: team.organizationId },
+  });
+  expect(more).toEqual([]);
+  expect(await read(others)).toBeNull();
+  expect(await runMutation(test, 'deleteEnvironmentBuilds', '', { repositoryId: site }, team.token)).toMatchObject({
+    error: 'FORBIDDEN',
+  });
+  const deleted = await runMutation(test, 'deleteEnvironmentBuilds', 'repository { environmentBuilds { state } }', {
+    repositoryId: site,
+  });
+  expect(deleted).toMatchObject({ repository: { environmentBuilds: [] }, userErrors: [] });
+});

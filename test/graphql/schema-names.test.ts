@@ -28,7 +28,7 @@ const sets = ['AllowedTags', 'IpAccessListRanges', 'SessionTags'];
 const verbs: Readonly<Record<string, readonly string[]>> = {
   create: [...resources, 'ApiKey', 'AttachmentUpload', 'Session'],
   update: [...resources, 'Enterprise', 'QueuedMessage', 'Repository', 'Session'],
-  delete: [...resources, 'AcuLimit', 'SessionWorkspace'],
+  delete: [...resources, 'AcuLimit', 'EnvironmentBuilds', 'SessionWorkspace'],
   set: ['AcuLimit', 'SessionOptions'],
   enable: switches,
   disable: switches,

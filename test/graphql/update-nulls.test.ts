@@ -184,7 +184,7 @@ const updates: Record<string, Updated> = {
     make: async () => ({ repositoryId: await makeUsableRepository(test, test.organizationId) }),
     payloadField: 'repository',
     values: {
-      branchTemplate: 'x/{short id}',
+      ...{ branchTemplate: 'x/{short id}', environmentDefinition: 'setup: npm ci' },
       ...{ isPushToOtherBranchesAllowed: true, isPushOfTagsAllowed: true, isDeletionAllowed: true },
       isMentionAnswered: false,
       mentionOrganizationId: () => test.organizationId,

@@ -49,6 +49,8 @@ export function pathsFromQuery(): Map<GraphQLObjectType, readonly Step[]> {
     if (parent === query && field.name === 'viewer') return 2;
     // An automation that acts for its organization, like those of the test world, has no such user.
     if (parent.name === 'AutomationRunAs') return 1;
+    // The name of a repository is no id: the list leads to those of the test world.
+    if (parent.name === 'Organization' && field.name === 'repository') return 1;
     // No message of the test world is queued, and a queued one has no answer.
     if (field.name === 'queuedMessages') return 1;
     return isAbstractType(getNamedType(field.type)) ? 1 : 0;

@@ -238,11 +238,11 @@ export async function seedGitConnection(
     data: { id: newId(), organizationId, gitConnectionId: id, repoPath: path, createdAt },
   });
   const repositoryId = newId();
-  const build = { id: newId(), organizationId, repositoryId, sessionId: newId(), state: 'FAILED' };
+  const build = { id: newId(), organizationId, repositoryId, sessionId: newId(), state: 'READY' };
   await tx.prisma.environmentBuild.create({
     data: {
       ...{ ...build, hash: canary('hash'), machine: canary('machine'), commit: canary('commit'), log: canary('log') },
-      ...{ createdAt, startedAt: createdAt, usedAt: createdAt },
+      ...{ createdAt, startedAt: createdAt, finishedAt: createdAt, usedAt: createdAt },
     },
   });
   await tx.prisma.repository.create({

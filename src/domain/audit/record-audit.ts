@@ -150,7 +150,8 @@ export const auditActions = {
   'delete_git_permission': { target: 'gitPermission', meaning: 'A git permission was deleted.' },
   'update_repository': {
     target: 'repository',
-    meaning: 'The branch template or the push settings of a repository were changed. The data has the new values.',
+    meaning:
+      'The branch template, the push settings or the environment of a repository were changed, or the results of its set-ups were deleted. The data has the new values.',
   },
   'push_commits': {
     target: 'repository',

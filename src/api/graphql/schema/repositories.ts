@@ -179,6 +179,10 @@ addMutation('updateRepository', {
       description:
         'Template of the branches of sessions, 1 to 200 characters, with the placeholders `{slug}` (from the title) and `{short id}`, which is required; null for that of the organization.',
     }),
+    environmentDefinition: t.string({
+      description:
+        'Definition of the environment of new sessions, in the form of `.switchyard/environment.yaml`, at most 64 KB; null for that of the repository’s own files.',
+    }),
     isPushToOtherBranchesAllowed: t.boolean({
       description: `${pushes.isPushToOtherBranchesAllowed} Must not be null.`,
     }),
@@ -200,12 +204,14 @@ addMutation('updateRepository', {
     isArchivedWhenMerged: t.boolean({ description: `${followUps.isArchivedWhenMerged} Must not be null.` }),
   }),
   payload: { repository: Repository },
-  act: async ({ repositoryId, branchTemplate, mentionOrganizationId, followUpMode, ...values }, { domain }) => {
+  act: async ({ repositoryId, branchTemplate, environmentDefinition, ...rest }, { domain }) => {
+    const { mentionOrganizationId, followUpMode, ...values } = rest;
     refuseNulls(values, [
       ...(['isPushToOtherBranchesAllowed', 'isPushOfTagsAllowed', 'isDeletionAllowed', 'isMentionAnswered'] as const),
       ...(['followUpAuthors', 'followUpBots', 'followUpBotLogins', 'isArchivedWhenMerged'] as const),
     ]);
-    const change = { branchTemplate, mentionOrganizationId, followUpMode, ...values } as RepositoryChange;
+    const nullable = { branchTemplate, environmentDefinition, mentionOrganizationId, followUpMode };
+    const change = { ...nullable, ...values } as RepositoryChange;
     return { repository: await updateRepository(domain, repositoryId, change) };
   },
 });

@@ -3,9 +3,10 @@ import { requireConfirmation } from '../../../auth/confirmation.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
 import { notFound, refuse } from '../../../common/errors.ts';
-import { updateStatement } from '../../../store/tables.ts';
+import { type Row, updateStatement } from '../../../store/tables.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
+import { storedDefinitionSchema } from '../../environments/stored-definition.ts';
 import { parseId } from '../../ids.ts';
 import { parseInput, text } from '../../input.ts';
 import { changedValues } from '../../record-values.ts';
@@ -27,9 +28,10 @@ const flag = (name: (typeof pushSettingNames)[number] | 'isMentionAnswered' | 'i
 
 const login = text('followUpBotLogins', { min: 1, max: 100, isBlankRefused: true });
 
-/** A change of a repository in inputs. An omitted member does not change; a null template is that of the organization. */
+/** A change of a repository in inputs. An omitted member does not change; a null template is that of the organization, and a null definition that of the repository's own files. */
 export const repositoryChangeSchema = z.object({
   branchTemplate: branchTemplateSchema.nullish(),
+  environmentDefinition: storedDefinitionSchema.nullish(),
   isPushToOtherBranchesAllowed: flag('isPushToOtherBranchesAllowed').optional(),
   isPushOfTagsAllowed: flag('isPushOfTagsAllowed').optional(),
   isDeletionAllowed: flag('isDeletionAllowed').optional(),
@@ -51,7 +53,7 @@ export type RepositoryChange = z.input<typeof repositoryChangeSchema>;
 
 /**
  * Changes the settings of a repository that the viewer may see, by its id in any form, for all organizations; writes nothing if nothing changes.
- * The settings of pushes apply from the next push on, and the template to new sessions. Throws FORBIDDEN, INVALID_INPUT,
+ * The settings of pushes apply from the next push on, and the template and the environment to new sessions. Throws FORBIDDEN, INVALID_INPUT,
  * NOT_FOUND, and UNKNOWN_REFERENCE for an unknown organization.
  */
 export async function updateRepository(context: Context, id: string, raw: RepositoryChange): Promise<RepositoryRecord> {
@@ -60,14 +62,16 @@ export async function updateRepository(context: Context, id: string, raw: Reposi
   // One that no organization of the viewer may use any longer is not visible, and cannot be changed.
   const [seen] = bare === null ? [] : await findRepositories(context, [bare]);
   if (!seen) throw notFound('repository');
-  const { branchTemplate, mentionOrganizationId: organizationId, ...rest } = parseInput(repositoryChangeSchema, raw);
+  const input = parseInput(repositoryChangeSchema, raw);
+  const { branchTemplate, environmentDefinition: environment, mentionOrganizationId: organizationId, ...rest } = input;
   const values = { ...rest, mentionOrganizationId: await findMentionOrganization(context, organizationId) };
   return context.store.transact(async (tx) => {
-    const [before] = await tx.query<RepositoryRecord>(
-      `select ${repositoryColumns} from repository r where r.id = $1 and r.enterprise_id = $2 for update`,
+    const [locked] = await tx.query<RepositoryRecord & Pick<Row<'Repository'>, 'environment'>>(
+      `select ${repositoryColumns}, r.environment from repository r where r.id = $1 and r.enterprise_id = $2 for update`,
       [seen.id, context.viewer.enterpriseId],
     );
-    if (!before) throw notFound('repository');
+    if (!locked) throw notFound('repository');
+    const { environment: definition, ...before } = locked;
     const template = changedValues(before, { branchTemplate });
     const stored = {
       ...readPushSettings(before.settings),
@@ -75,11 +79,15 @@ export async function updateRepository(context: Context, id: string, raw: Reposi
       ...readFollowUpSettings(before.settings),
     };
     const settings = changedValues(stored, values);
-    const changes = { ...template, ...settings };
+    const commands = changedValues({ environment: definition }, { environment });
+    // The definition may have 64 KB, which the audit log does not repeat.
+    const hasDefinition = commands.environment === undefined ? {} : { hasEnvironment: commands.environment !== null };
+    const changes = { ...template, ...settings, ...hasDefinition };
     if (Object.keys(changes).length === 0) return before;
-    if (allowsMore(settings)) requireConfirmation(context);
+    // The commands run in all sessions of the repository, with secrets of their organizations.
+    if (typeof commands.environment === 'string' || allowsMore(settings)) requireConfirmation(context);
     const written = { ...template, settings: { ...(before.settings as object), ...settings } };
-    const update = updateStatement('Repository', before.id, { ...written, updatedAt: context.now() });
+    const update = updateStatement('Repository', before.id, { ...written, ...commands, updatedAt: context.now() });
     await tx.query(update.text, update.values);
     if ('followUpMode' in settings) await wantRepository(context, tx, before);
     const { followUpBotLogins: logins, ...others } = changes;

@@ -16,7 +16,8 @@ import {
 import { textKey } from '../../sort-keys.ts';
 import { inOrder, type ListOrder } from '../../sorted-pages.ts';
 
-const repositoryFields = fieldsOf('Repository');
+// The definition of its environment can be large: it is read where it is asked for.
+const repositoryFields = fieldsOf('Repository', ['environment']);
 
 /** A repository that was used or configured. */
 export type RepositoryRecord = Pick<Row<'Repository'>, (typeof repositoryFields)[number]>;

@@ -151,7 +151,7 @@ export const auditActions = {
   'update_repository': {
     target: 'repository',
     meaning:
-      'The branch template, the push settings or the environment of a repository were changed, or the results of its set-ups were deleted. The data has the new values.',
+      'The branch template, the push settings, the settings for pull requests or the environment of a repository were changed, or the results of its set-ups were deleted. The data has the new values.',
   },
   'push_commits': {
     target: 'repository',

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { readFollowUpSessions } from '../../src/domain/follow-ups/follow-up-sessions.ts';
 import { resumeReviews } from '../../src/domain/session-reviews/resume-reviews.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { echoAgent } from '../support/echo-agent.ts';
@@ -154,6 +155,13 @@ it('an agent posts one review of a pull request, as a comment that says who aske
   const inV3 = await call(test, test.adminToken, 'GET', `${path}/sessions/${id}`);
   expect(inV3.body.pull_requests).toEqual([{ 'pr_url': url, 'pr_state': 'open' }]);
   expect(await notices(id)).toContain(`The agent posted its review: ${found.review.reviewUrl}`);
+  // It gets no follow-ups of the pull request.
+  const rows = await test.app.services.store.query<any>(
+    `select session_id as id, repository_id as "repositoryId", url from session_review where session_id = $1`,
+    [bare(id)],
+  );
+  expect(rows).toHaveLength(1);
+  expect(await readFollowUpSessions(test.app.services.store, rows)).toEqual([]);
   // A session that reviews a pull request did not make it.
   const metrics = await call(test, test.adminToken, 'GET', `${path}/metrics/prs`);
   expect(metrics.body).toMatchObject({ 'prs_created_count': 0 });

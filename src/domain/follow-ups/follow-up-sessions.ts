@@ -14,7 +14,7 @@ export interface FollowUpSession extends FollowingSession {
   readonly isSet: boolean;
 }
 
-/** Reads the settings of the sessions of one pull request. */
+/** Reads the settings of the sessions of one pull request, without those that only review it. */
 export async function readFollowUpSessions(
   store: Pick<Store, 'query'>,
   sessions: readonly FollowingSession[],
@@ -33,7 +33,8 @@ export async function readFollowUpSessions(
             s.created_at as "createdAt", r.settings
        from jsonb_to_recordset($1::jsonb) w(id text, url text, "repositoryId" text)
        join session s on s.id = w.id join pull_request p on p.session_id = w.id and p.url = w.url
-       join repository r on r.id = w."repositoryId"`,
+       join repository r on r.id = w."repositoryId"
+      where not exists (select 1 from session_review v where v.session_id = s.id)`,
     [JSON.stringify(sessions.map(({ id, url, repositoryId }) => ({ id, url, repositoryId })))],
   );
   const found = new Map(rows.map((row) => [row.id, row]));

@@ -7,6 +7,7 @@ import type {
 import { Icon } from '../ui/icons.tsx';
 import { safeAddress } from '../ui/safe-address.ts';
 import { visible } from '../ui/visible.ts';
+import { FollowUps } from './follow-ups.tsx';
 import { OpenPullRequest } from './open-pull-request.tsx';
 import { plainTitle } from './plain-title.ts';
 import { PullRequestBadge } from './pull-request-badge.tsx';
@@ -17,7 +18,7 @@ type PullRequest = pullRequests_session$data['pullRequests'][number];
 
 /** The pull requests of a session, each with its state, checks and reviews as far as the service has read them. */
 export function PullRequests({ session }: { readonly session: pullRequests_session$key }) {
-  const { sessionId, title, repositories, viewerCanManage, pullRequests } = useFragment(
+  const { sessionId, title, repositories, viewerCanManage, pullRequests, review } = useFragment(
     graphql`
       fragment pullRequests_session on Session @throwOnFieldError {
         sessionId
@@ -53,6 +54,12 @@ export function PullRequests({ session }: { readonly session: pullRequests_sessi
             url
           }
           isTruncated
+          ...followUps_pullRequest
+        }
+        review {
+          pullRequestUrl
+          state
+          reviewUrl
         }
       }
     `,
@@ -74,11 +81,38 @@ export function PullRequests({ session }: { readonly session: pullRequests_sessi
         {pullRequests.map((each) => (
           <li key={each.url}>
             <Card pullRequest={each} />
+            {review?.pullRequestUrl === each.url ? (
+              <ReviewNote review={review} />
+            ) : (
+              <FollowUps sessionId={sessionId} pullRequest={each} mayManage={viewerCanManage.isAllowed} />
+            )}
           </li>
         ))}
       </ul>
       {mayOpen && <OpenPullRequest sessionId={sessionId} title={plainTitle(title)} repositories={pushable} />}
     </section>
+  );
+}
+
+const reviewTexts: Readonly<Record<string, string>> = {
+  PENDING: 'The session will review it.',
+  RUNNING: 'The session reviews it.',
+  COMPLETED: 'The session posted its review.',
+  ERRORED: 'The session has not posted a review. Send it a message to continue.',
+};
+
+/** The state of the review that the session makes of a pull request. */
+function ReviewNote({ review }: { readonly review: NonNullable<pullRequests_session$data['review']> }) {
+  const { state, reviewUrl } = review;
+  return (
+    <p className={state === 'ERRORED' ? 'warn' : 'soft'}>
+      {reviewTexts[state]}{' '}
+      {reviewUrl != null && (
+        <a href={safeAddress(reviewUrl)} target="_blank" rel="noopener noreferrer">
+          Read it
+        </a>
+      )}
+    </p>
   );
 }
 

@@ -8,6 +8,7 @@ import { Empty } from '../../ui/states.tsx';
 import { visible } from '../../ui/visible.ts';
 import '../kit/kit.ts';
 import { BranchSettings } from './branch-settings.tsx';
+import { FollowUpSettings } from './follow-up-settings.tsx';
 import { MentionSettings } from './mention-settings.tsx';
 
 /** `/manage/repositories/:id`: a repository and its settings. */
@@ -25,6 +26,7 @@ export function RepositoryPage({ id }: { readonly id: string }) {
             defaultBranch
             ...branchSettings_repository
             ...mentionSettings_repository
+            ...followUpSettings_repository
           }
         }
       }
@@ -66,6 +68,7 @@ export function RepositoryPage({ id }: { readonly id: string }) {
         </section>
         <BranchSettings repository={repository} />
         <MentionSettings repository={repository} />
+        <FollowUpSettings repository={repository} />
         <p>
           <Link href="/manage/repositories">All repositories</Link>
         </p>

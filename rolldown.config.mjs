@@ -36,7 +36,7 @@ const programs = [
   'domain/execution/structured-output/check-thread',
 ];
 
-/** Packages with data files beside their code, or large ones that are rarely used. */
+/** Packages with data files beside their code, large ones that are rarely used, and one whose format cannot be bundled. */
 const external = [
   '@electric-sql/pglite',
   /^@prisma\/client\/runtime\/query_compiler/,
@@ -45,6 +45,7 @@ const external = [
   /^@graphql-yoga\/render-graphiql/,
   'pino',
   'pg-native',
+  'jsonc-parser',
 ];
 
 /** A module looks for files relative to its own position in dist/, whichever bundle contains it. */

@@ -96,6 +96,33 @@ describe('a mention by a person who may write to the repository', () => {
     ]);
   });
 
+  it('is not sent again as a follow-up of the pull request', async () => {
+    const number = await openPullRequestAt(github, 'acme/site', 'followed-up');
+    const sessionId = await createSession(test, { repositories: [{ repository: 'acme/site' }] });
+    await reportPullRequest(test, sessionId, `${github.url}/acme/site/pull/${number}`);
+    const { store } = test.app.services;
+    const reads = async () => {
+      const rows = await store.query<{ readAt: Date | null }>(
+        'select read_at as "readAt" from followed_pull_request where number = $1 and wanted_at is null',
+        [number],
+      );
+      return rows[0]?.readAt?.getTime() ?? 0;
+    };
+    await expect.poll(reads, { timeout: 20_000 }).toBeGreaterThan(0);
+    const first = await reads();
+    const at = `/repos/acme/site/issues/${number}/comments`;
+    const body = '@switchyard rename it';
+    const { id } = (await github.person('POST', at, { body })) as { id: number };
+    const comment = { id, body, 'html_url': 'https://github.com/acme/site/pull/1#c', user: octocat };
+    await send(commented(body, { number, 'pull_request': { url: 'x' } }, { ...byWriter, comment }));
+    expect((await settledMentions(test)).at(-1)).toMatchObject({ status: 'done', sessionId });
+    await expect.poll(reads, { timeout: 20_000 }).toBeGreaterThan(first);
+    const followUps = await store.query('select state, comment_ids as ids from follow_up where session_id = $1', [
+      sessionId,
+    ]);
+    expect(followUps).toEqual([{ state: 'skipped', ids: [`talk:${id}`] }]);
+  });
+
   it('can stand in the description of an issue or a pull request, in a review and on a line', async () => {
     const number = await openPullRequestAt(github, 'acme/site', 'described');
     const { repository } = commented('');

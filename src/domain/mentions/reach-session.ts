@@ -3,6 +3,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { DomainError } from '../../common/errors.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Context, Services } from '../context.ts';
+import { skipComments } from '../follow-ups/skip-comments.ts';
 import { useOrganization } from '../identity/organizations/use-organization.ts';
 import { insertSession } from '../sessions/create-session.ts';
 import { sessionUrl } from '../sessions/session.ts';
@@ -79,8 +80,8 @@ async function messageFollower(
   organizationId: string,
 ): Promise<string | null> {
   if (!mention.isPullRequest) return null;
-  const sessions = await tx.query<{ id: string }>(
-    `select s.id from git_connection c
+  const sessions = await tx.query<{ id: string; url: string }>(
+    `select s.id, l.url from git_connection c
        join followed_pull_request f on f.git_connection_id = c.id and f.path_key = $3 and f.number = $4
        join following_session l on l.followed_pull_request_id = f.id
        join session s on s.id = l.session_id and s.organization_id = $5 and not s.is_archived
@@ -89,11 +90,21 @@ async function messageFollower(
       order by s.created_at desc, s.id desc limit 3`,
     [mention.enterpriseId, mention.host, mention.pathKey, mention.number, organizationId],
   );
-  for (const { id: sessionId } of sessions) {
-    if (await tryInsertMessage(context, tx, { sessionId, organizationId, message: promptOf(mention) }))
-      return sessionId;
+  for (const { id: sessionId, url } of sessions) {
+    if (!(await tryInsertMessage(context, tx, { sessionId, organizationId, message: promptOf(mention) }))) continue;
+    const commentIds = commentIdsOf(mention);
+    if (commentIds !== null) await skipComments(context, tx, { sessionId, url, commentIds });
+    return sessionId;
   }
   return null;
+}
+
+/** Returns the names that follow-ups have for the comment of a mention; null: it is a review, whose comments they still send. */
+function commentIdsOf({ sourceKey }: ClaimedMention): readonly [string, ...string[]] | null {
+  const [kind = '', id = ''] = sourceKey.split(':');
+  if (kind === 'comment') return [`talk:${id}`];
+  if (kind === 'line') return [`line:${id}`];
+  return kind === 'note' ? [`line:${id}`, `talk:${id}`] : null;
 }
 
 async function asOrganization(services: Services, organizationId: string): Promise<Context> {

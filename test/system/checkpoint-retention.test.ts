@@ -261,3 +261,52 @@ describe.runIf(testDatabase === 'postgres')('a deletion that waits for a lock', 
     expect(await idsOf(run)).toEqual([id]);
   });
 });
+
+describe('results of set-ups', () => {
+  const day = 24 * 60 * 60_000;
+
+  it('keep their checkpoints, also of a terminated session, until nothing uses them', async () => {
+    const clock = stopClock(test);
+    const { services } = test.app;
+    const { organizationId, token } = await makeOrganization(test, 'Results');
+    const run = await startRun(token);
+    const { sessionId } = run;
+    const ids = await Promise.all([1, 2].map(() => stored(newSegmentId())));
+    const [first = '', second = ''] = ids;
+    const builtId = await record(run, 'WORK', 0, [first]);
+    clock.advance(1_000);
+    await record(run, 'TURN_END', 1, [second]);
+    const base = { organizationId: organizationId.replace('org-', ''), repositoryId: newId(), sessionId };
+    const addBuild = async (hash: string, checkpointId: string | null) => {
+      const at = services.now();
+      const times = { createdAt: at, startedAt: at, finishedAt: at, usedAt: at };
+      const build = { ...base, id: newId(), hash, machine: 'm', commit: 'c', state: 'READY', checkpointId, ...times };
+      await services.store.prisma.environmentBuild.create({ data: build });
+    };
+    const hashes = async () => {
+      const rows = await services.store.prisma.environmentBuild.findMany({
+        where: { repositoryId: base.repositoryId },
+      });
+      return rows.map(({ hash }) => hash).sort();
+    };
+    await addBuild('a', builtId);
+    await deleteCheckpoints(services, [sessionId]);
+    expect(await idsOf(run)).toEqual([builtId]);
+    await sweepCheckpoints(services, times, never);
+    expect([await isStored(first), await isStored(second)]).toEqual([true, false]);
+
+    for (const hash of ['b', 'c', 'd', 'e', 'f', 'g']) {
+      clock.advance(1_000);
+      await addBuild(hash, null);
+    }
+    await sweepCheckpoints(services, times, never);
+    expect(await hashes()).toEqual(['c', 'd', 'e', 'f', 'g']);
+    clock.advance(31 * day);
+    await addBuild('h', null);
+    await sweepCheckpoints(services, times, never);
+    expect(await hashes()).toEqual(['h']);
+    await deleteCheckpoints(services, [sessionId]);
+    await sweepCheckpoints(services, times, never);
+    expect([await idsOf(run), await isStored(first)]).toEqual([[], false]);
+  });
+});

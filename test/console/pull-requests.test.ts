@@ -61,6 +61,34 @@ describe.skipIf(missing !== null)('the pull requests of a session in the console
     await page.context().close();
   });
 
+  it('are reviewed by a session that a dialog starts, with the reason in the dialog if that is refused', async () => {
+    const gitea = await startGitea();
+    onTestFinished(() => gitea.close());
+    const access = { providerType: 'GITEA_TOKEN', name: 'Reviews', host: gitea.url, token: giteaToken };
+    await runMutation(test, 'createGitConnection', 'gitConnection { gitConnectionId }', access);
+    gitea.pulls.push({
+      ...{ path: 'acme/site', number: 1, title: 'Fix', body: '', state: 'open', head: 'fix', base: 'main' },
+      isMerged: false,
+    });
+    const window = await openSignedIn(browser, test, test.adminToken, { at: '/manage/repositories' });
+    const { page } = window;
+    await page.getByRole('button', { name: 'Review a pull request' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Address of the pull request').fill('https://github.com/acme/site/pull/1');
+    await dialog.getByRole('button', { name: 'Start', exact: true }).click();
+    await dialog.getByText('There is no repository', { exact: false }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await window.pictures('review-pull-request');
+    await dialog.getByLabel('Address of the pull request').fill(`${gitea.url}/acme/site/pulls/1`);
+    await dialog.getByLabel('Further instructions').fill('Look at the tests.');
+    await page.keyboard.press('Tab');
+    await dialog.getByRole('button', { name: 'Start', exact: true }).click();
+    const details = page.getByRole('complementary', { name: 'Details' });
+    await details.getByText('The session will review it.', { exact: false }).waitFor();
+    expect(window.consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
   it('are opened by a button, with the reason in the dialog if that is refused', async () => {
     const gitea = await startGitea();
     onTestFinished(() => gitea.close());

@@ -16,6 +16,7 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
 import { List } from '../kit/kit.ts';
+import { ReviewPullRequest } from './review-dialog.tsx';
 
 type Repository = repositoriesPage_organization$data['repositories']['edges'][number]['node'];
 
@@ -92,7 +93,7 @@ function Repositories({ organization }: { readonly organization: repositoriesPag
     refetch({ search: text.trim() === '' ? null : text.trim() }, { fetchPolicy: 'store-and-network' });
   };
   return (
-    <Page title="Repositories">
+    <Page title="Repositories" actions={<ReviewPullRequest />}>
       <div className="tool-row">
         <TextField
           label="Search"

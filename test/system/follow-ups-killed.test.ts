@@ -80,10 +80,10 @@ describe.skipIf(testDatabase !== 'postgres')('follow-ups of a service whose proc
       const review = { event: 'REQUEST_CHANGES', body: 'Change it', comments };
       await github.person('POST', `/repos/${repository}/pulls/${number}/reviews`, review);
     }
-    const bodies = Array.from({ length: webhookCount }, (_, n) => {
+    const bodies = Array.from({ length: webhookCount }, (_, n): [event: string, body: string] => {
       const pull = second[n % second.length] as Pull;
-      if (n % 3 === 0) return ['pull_request', pullRequestBody(repository, pull.number)] as const;
-      return ['check_run', checkBody(pull, n % 3 === 1 ? 'failure' : 'success')] as const;
+      if (n % 3 === 0) return ['pull_request', pullRequestBody(repository, pull.number)];
+      return ['check_run', checkBody(pull, n % 3 === 1 ? 'failure' : 'success')];
     });
     const shuffled = [...bodies, ...bodies]
       .map((each) => ({ each, at: Math.random() }))

@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { processForgeEvents } from '../../src/domain/automations/triggers/process-forge-events.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createAutomation, switchAutomation } from '../support/automations.ts';
 import { ann, connectApp, deliver, labeled, runsOf, settled } from '../support/forge-events.ts';
 import { type ForgeServer, startForgeServer } from '../support/forges/forge-server.ts';
+import { giteaToken, startGitea } from '../support/forges/gitea.ts';
 import { startGithub, type TestGithub } from '../support/forges/github.ts';
 import { gitlabToken, startGitlab } from '../support/forges/gitlab.ts';
-import { connectForgeAt, gitWebhookSecret, type TestConnection } from '../support/git-webhooks.ts';
+import { connectForgeAt, gitWebhookSecret, signatureOf, type TestConnection } from '../support/git-webhooks.ts';
 import { postTo } from '../support/incoming-webhooks.ts';
 
 let github: TestGithub;
@@ -246,6 +248,31 @@ it('takes events of GitLab, and tells comments on issues from others', async () 
   expect(await runsOf(test, onNote)).toMatchObject([{ session: { repositories: repositories(4) } }]);
   expect(await runsOf(test, onIssues)).toMatchObject([{ trigger: { action: 'update', sender: 'ann' } }]);
   await gitlab.close();
+});
+
+it('takes events of Gitea, also with the label names of its issues', async () => {
+  const gitea = await startGitea();
+  const { path } = await connectForgeAt(test, gitea.url, { providerType: 'GITEA_TOKEN', token: giteaToken });
+  const onIssues = await automate('gitea:issues', [
+    { field: 'issue.label_names', operator: 'CONTAINS', value: 'agent' },
+  ]);
+  const onComments = await automate('gitea:issue_comment', [{ field: 'is_pull', operator: 'EQ', value: true }]);
+  const { issue, repository } = labeled();
+  const comment = { id: 5, body: 'Please change it', user: ann };
+  const post = (event: string, payload: object) => {
+    const body = JSON.stringify({ repository, sender: { id: 77, login: 'ann' }, nonce: randomUUID(), ...payload });
+    const signature = signatureOf(body).slice('sha256='.length);
+    const headers = { 'x-gitea-event': event, 'x-gitea-delivery': randomUUID(), 'x-gitea-signature': signature };
+    return postTo(test, path, body, { 'content-type': 'application/json', ...headers });
+  };
+  await post('issues', { action: 'label_updated', issue });
+  await post('issues', { action: 'label_updated', issue: { ...issue, labels: [] } });
+  await post('issues', { action: 'label_updated', issue, sender: { id: 5, login: 'robot' } });
+  await post('issue_comment', { action: 'created', issue: { number: 4, title: 'A change' }, comment, 'is_pull': true });
+  await settled(test);
+  expect(await runsOf(test, onIssues)).toMatchObject([{ trigger: { action: 'label_updated', sender: 'ann' } }]);
+  expect(await runsOf(test, onComments)).toMatchObject([{ session: { repositories: [{ pullRequestNumber: 4 }] } }]);
+  await gitea.close();
 });
 
 it('fails no event because of patterns, and repeats nothing if two processes look at once', async () => {

@@ -100,7 +100,7 @@ describe.skipIf(missing !== null)('the follow-ups of a pull request in the conso
     await form.getByLabel('Archive a session when its pull requests are merged or closed').check();
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('repository-follow-ups');
-    await form.getByRole('button', { name: 'Save', exact: true }).click();
+    await form.getByRole('button', { name: 'Save follow-ups', exact: true }).click();
     await page.getByText('Saved the follow-ups.', { exact: true }).waitFor();
     const { settings } = await prisma().repository.findUniqueOrThrow({ where: { id: repositoryId } });
     expect(settings).toMatchObject({ followUpBotLogins: ['renovate[bot]', 'hubot'], isArchivedWhenMerged: true });

@@ -167,7 +167,7 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     const { store } = test.app.services;
     expect(await store.prisma.repository.findFirst({ where: { path: 'acme/site' } })).toMatchObject({
       branchTemplate: 'bot/{slug}-{short id}',
-      settings: { isPushToOtherBranchesAllowed: false, isPushOfTagsAllowed: true, isDeletionAllowed: false },
+      settings: { isPushOfTagsAllowed: true },
     });
     await page.getByLabel('Mentions start sessions').uncheck();
     await page.getByLabel('Organization of the sessions').selectOption({ label: 'Repository team' });

@@ -131,7 +131,7 @@ export function FollowUpSettings({ repository }: { readonly repository: followUp
       {mayChange && (
         <div className="buttons">
           <Button type="submit" tone="primary" isBusy={isBusy}>
-            Save
+            Save follow-ups
           </Button>
         </div>
       )}

@@ -193,6 +193,56 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     await stranger.page.context().close();
   });
 
+  it('have an environment, which is edited, tried and set up again', async () => {
+    const { store, now } = test.app.services;
+    const repository = await store.prisma.repository.findFirstOrThrow({ where: { path: 'acme/site' } });
+    const session = await store.prisma.session.findFirstOrThrow({ where: { title: 'In the site' } });
+    await store.prisma.environmentBuild.create({
+      data: {
+        ...{ id: 'build', organizationId: session.organizationId, repositoryId: repository.id, sessionId: session.id },
+        ...{ hash: 'hash', machine: 'machine', state: 'FAILED', commit: 'c0ffee'.padEnd(40, '0') },
+        ...{ log: '$ npm ci\nnpm error: \u202Enot found', createdAt: now(), startedAt: now(), finishedAt: now(), usedAt: now() },
+      },
+    });
+    const admin = await openSignedIn(browser, test, test.adminToken, { at: '/sessions' });
+    const { page } = admin;
+    await picker(page, 'Organization').click();
+    await options(page).filter({ hasText: 'Repository team' }).click();
+    await page.goto('/manage/repositories');
+    await page.getByRole('link', { name: 'acme/site', exact: true }).click();
+    const definition = page.getByLabel('Definition (YAML)');
+    const save = page.getByRole('button', { name: 'Save environment', exact: true });
+    await definition.fill('setup:\n  - npm ci\nsecret: NPM_TOKEN\n');
+    await save.click();
+    await page.getByText(/line 3/).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await definition.fill('setup:\n  - npm ci\n');
+    await save.click();
+    await page.getByText('Saved the environment. New sessions use it.', { exact: true }).waitFor();
+    expect(await store.prisma.repository.findFirst({ where: { id: repository.id } })).toMatchObject({
+      environment: 'setup:\n  - npm ci\n',
+    });
+    await page.getByRole('row').filter({ hasText: 'Failed' }).getByRole('link', { name: 'In the site' }).waitFor();
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await admin.pictures('repository-environment');
+    await page.getByRole('button', { name: 'Show the log of the set-up at c0ffee0000' }).click();
+    const log = page.getByRole('dialog', { name: 'Log of the set-up' });
+    await log.getByText('npm error', { exact: false }).waitFor();
+    expect(await log.textContent()).not.toContain('\u202E');
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Delete all results' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('No session has run a set-up yet.', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Try it in a new session' }).click();
+    const chosen = page.getByRole('list', { name: 'Repositories: chosen' }).getByRole('listitem');
+    await chosen.filter({ hasText: 'git.test/acme/site' }).waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => chosen.count()).toBe(0);
+    expect(admin.consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
   it('filter the list of sessions', async () => {
     await runMutation(test, 'createSession', 'session { id }', { prompt: 'Look', title: 'In none' }, team.token);
     const { page } = await openSignedIn(browser, test, team.token, { at: '/sessions' });

@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter';
 import type { newSessionMutation } from '../__generated__/newSessionMutation.graphql.ts';
 import type { newSessionQuery } from '../__generated__/newSessionQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
-import { type ChosenRepository, toInput } from '../pickers/chosen-repository.ts';
+import { addRepository, type ChosenRepository, toInput } from '../pickers/chosen-repository.ts';
 import { ModelPicker } from '../pickers/model-picker.tsx';
 import { RepositoriesPicker } from '../pickers/repositories-picker.tsx';
 import { usePlaybookChoices } from '../pickers/use-playbook-choices.ts';
@@ -26,13 +26,16 @@ import { defaultAgentProblem } from './default-agent.ts';
 
 interface NewSessionProps {
   readonly organizationId: string;
+  /** The repository to begin with; null: the default ones. */
+  readonly repository: string | null;
   readonly onClose: () => void;
 }
 
 type Errors = readonly { readonly message: string; readonly path?: readonly string[] | null | undefined }[];
 
 /** Starts a session and opens its page. */
-export function NewSession({ organizationId, onClose }: NewSessionProps) {
+export function NewSession({ organizationId, repository, onClose }: NewSessionProps) {
+  const first = repository === null ? null : addRepository([], repository);
   const form = useId();
   const [, go] = useLocation();
   const [errors, setErrors] = useState<Errors | null>(null);
@@ -54,7 +57,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
   );
   const uploads = useUploads(organizationId);
   // Null: those that the prompt names, or the default ones.
-  const [repositories, setRepositories] = useState<readonly ChosenRepository[] | null>(null);
+  const [repositories, setRepositories] = useState<readonly ChosenRepository[] | null>(first);
   const keyOf = useAttemptKey();
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -93,7 +96,7 @@ export function NewSession({ organizationId, onClose }: NewSessionProps) {
       title="New session"
       size="large"
       onClose={onClose}
-      isDirty={uploads.all.length > 0 || repositories !== null}
+      isDirty={uploads.all.length > 0 || JSON.stringify(repositories) !== JSON.stringify(first)}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>

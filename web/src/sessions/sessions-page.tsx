@@ -55,7 +55,13 @@ export function SessionsPage() {
           <Listed organizationId={organization.organizationId} onNew={open} key={organization.id} />
         </Suspense>
       </ErrorBoundary>
-      {isNew && may('USE_SESSIONS') && <NewSession organizationId={organization.organizationId} onClose={close} />}
+      {isNew && may('USE_SESSIONS') && (
+        <NewSession
+          organizationId={organization.organizationId}
+          repository={params.get('repository') || null}
+          onClose={close}
+        />
+      )}
     </Page>
   );
 }

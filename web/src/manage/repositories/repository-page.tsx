@@ -8,6 +8,7 @@ import { Empty } from '../../ui/states.tsx';
 import { visible } from '../../ui/visible.ts';
 import '../kit/kit.ts';
 import { BranchSettings } from './branch-settings.tsx';
+import { Environment } from './environment.tsx';
 import { FollowUpSettings } from './follow-up-settings.tsx';
 import { MentionSettings } from './mention-settings.tsx';
 
@@ -27,6 +28,7 @@ export function RepositoryPage({ id }: { readonly id: string }) {
             ...branchSettings_repository
             ...mentionSettings_repository
             ...followUpSettings_repository
+            ...environment_repository
           }
         }
       }
@@ -69,6 +71,7 @@ export function RepositoryPage({ id }: { readonly id: string }) {
         <BranchSettings repository={repository} />
         <MentionSettings repository={repository} />
         <FollowUpSettings repository={repository} />
+        <Environment repository={repository} />
         <p>
           <Link href="/manage/repositories">All repositories</Link>
         </p>

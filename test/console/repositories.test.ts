@@ -201,7 +201,13 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
       data: {
         ...{ id: 'build', organizationId: session.organizationId, repositoryId: repository.id, sessionId: session.id },
         ...{ hash: 'hash', machine: 'machine', state: 'FAILED', commit: 'c0ffee'.padEnd(40, '0') },
-        ...{ log: '$ npm ci\nnpm error: \u202Enot found', createdAt: now(), startedAt: now(), finishedAt: now(), usedAt: now() },
+        ...{
+          log: '$ npm ci\nnpm error: \u202Enot found',
+          createdAt: now(),
+          startedAt: now(),
+          finishedAt: now(),
+          usedAt: now(),
+        },
       },
     });
     const admin = await openSignedIn(browser, test, test.adminToken, { at: '/sessions' });

@@ -1,5 +1,5 @@
 import { isForgeError } from '../../forges/interface/errors.ts';
-import type { CommentPage, PullRequestComment, PullRequestStatus, Review } from '../../forges/interface/pull-requests.ts';
+import type { CommentPage, PullRequestComment, PullRequestStatus } from '../../forges/interface/pull-requests.ts';
 import type { Services } from '../context.ts';
 import type { FollowedRead, ReadOutcome } from '../followed-pull-requests/read-pull-request.ts';
 import { asSystem } from '../sessions/as-system.ts';
@@ -20,7 +20,6 @@ import {
   writeChecksPassed,
   writeSince,
 } from './follow-up-sessions.ts';
-import { withoutMentions } from './mentioned.ts';
 import { sessionMask } from './session-mask.ts';
 import {
   checksMessage,
@@ -62,10 +61,8 @@ export async function followRead(services: Services, read: FollowedRead): Promis
   const begun = status === null ? on : await begin(services, on, status, page.comments);
   const counts = createAuthorCheck(read.forge, claimed.path);
   if (status !== null && haveChecksPassed(status)) await writeChecksPassed(store, begun, now());
-  const texts = { reviews: status?.reviews ?? [], comments: page.comments };
-  const { isUnsettled: isMentionOpen, ...others } = await withoutMentions(store, claimed, texts);
-  await writeAll(services, read, { status, ...others, sessions: begun, counts });
-  const isUnsettled = isMentionOpen || (status !== null && isDoubtfulConflict(status, read));
+  await writeAll(services, read, { status, comments: page.comments, sessions: begun, counts });
+  const isUnsettled = status !== null && isDoubtfulConflict(status, read);
   return { commentsSince: nextSince(page.comments, page.isTruncated), isUnsettled };
 }
 
@@ -160,17 +157,16 @@ async function begin(
 
 interface Found {
   readonly status: PullRequestStatus | null;
-  readonly reviews: readonly Review[];
   readonly comments: readonly PullRequestComment[];
   readonly sessions: readonly BegunSession[];
   readonly counts: CountsAs;
 }
 
 async function writeAll(services: Services, read: FollowedRead, found: Found): Promise<void> {
-  const { status, sessions, counts } = found;
+  const { status, comments, sessions, counts } = found;
   const failed = status === null ? null : failedChecksOf(status);
   const conflict = status === null ? null : conflictKey(status, read);
-  const { reviews, loose } = discussionOf(found.reviews, found.comments);
+  const { reviews, loose } = discussionOf(status?.reviews ?? [], comments);
   const keys = [failed?.key, conflict, ...reviews.map(({ key }) => key)].filter((key) => key != null);
   const known = await readKnownKeys(services.store, sessions, keys);
   const isNewIn =

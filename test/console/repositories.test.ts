@@ -215,7 +215,7 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     const { page } = admin;
     await picker(page, 'Organization').click();
     await options(page).filter({ hasText: 'Repository team' }).click();
-    await page.goto('/manage/repositories');
+    await page.getByRole('link', { name: 'Repositories', exact: true }).click();
     await page.getByRole('link', { name: 'acme/site', exact: true }).click();
     const definition = page.getByLabel('Definition (YAML)');
     const save = page.getByRole('button', { name: 'Save environment', exact: true });

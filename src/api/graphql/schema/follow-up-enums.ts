@@ -27,7 +27,7 @@ export const FollowUpAuthorsEnum = defineEnum<FollowUpAuthors>(
 export const FollowUpBotsEnum = defineEnum<FollowUpBots>(
   'FollowUpBots',
   'The bots whose reviews and comments reach sessions, besides those that are listed by their logins.',
-  { none: 'No other bots.', all: 'All bots.' },
+  { none: 'Texts of no other bots count.', all: 'The texts of all bots count.' },
 );
 
 /** The enum of {@link FollowUpKind}, which log entries store. */

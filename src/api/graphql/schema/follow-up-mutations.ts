@@ -19,7 +19,7 @@ addMutation('setPullRequestFollowUp', {
   needs: [managesSession],
   input: (t) => ({
     sessionId: t.id({ required: true, description: sessionIdDescription }),
-    url: t.string({ required: true, description: 'Address of the pull request, as the session has it.' }),
+    url: t.field({ type: 'URI', required: true, description: 'Address of the pull request, as the session has it.' }),
     mode: t.field({
       type: FollowUpModeEnum,
       description: 'New value. If null or omitted, the setting of the repository applies.',

@@ -22,7 +22,10 @@ builder.node(FollowUpType, {
   id: { resolve: ({ id }) => id, description: 'Global ID of the follow-up, unique across all types.' },
   fields: (t) => ({
     followUpId: restIdField(t, 'followUp', 'Id of the follow-up: `follow-up-` and 32 hexadecimal digits.'),
-    pullRequestUrl: t.expose('url', { type: 'URI', description: 'URL of the pull request.' }),
+    pullRequestUrl: t.expose('url', {
+      type: 'URI',
+      description: 'URL of the pull request that the follow-up is about.',
+    }),
     kind: t.field({
       type: followUpKind.type,
       description: 'Occasion of the follow-up.',

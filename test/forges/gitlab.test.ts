@@ -166,6 +166,8 @@ it('reads comments without those of the system, replies, and reviews', async () 
   const reply = await pulls.reply(path, pullRequest.number, 'd'.repeat(40), 'Because.');
   expect(reply).toMatchObject({ body: 'Because.', threadId: 'd'.repeat(40) });
   await expect(pulls.reply(path, pullRequest.number, '../../x', 'x')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await pulls.resolveThread(path, pullRequest.number, 'd'.repeat(40));
+  await expect(pulls.resolveThread(path, pullRequest.number, '../x')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   const comment = { path: 'a.ts', line: 3, side: 'new', body: 'Here' } as const;
   const review = { body: 'Fine', state: 'approved', commit: 'a'.repeat(40), comments: [comment] } as const;
   expect(await pulls.submitReview(path, pullRequest.number, review)).toMatchObject({ state: 'approved', body: 'Fine' });

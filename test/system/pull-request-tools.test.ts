@@ -241,3 +241,30 @@ it('gives sessions with the same branch one pull request, which counts once', as
   await setState(second, 'merged');
   expect(await count()).toEqual({ ...before, mergedCount: before.mergedCount + 1 });
 });
+
+it('resolves the thread of a comment that it answers, and says why it could not', async () => {
+  const { sessionId, path, number } = await makeSession();
+  const { head } = await pullAt(path);
+  const url = `${github.url}/acme/site/pull/${number}`;
+  const line = { 'commit_id': head.sha, path: 'README.md', line: 1, side: 'RIGHT' };
+  const [first, second] = [
+    await github.person('POST', `${path}/comments`, { ...line, body: 'Rename it' }),
+    await github.person('POST', `${path}/comments`, { ...line, body: 'Shorten it' }),
+  ];
+  const reply = (id: unknown, resolve = true) =>
+    tool(sessionId, 'reply', { comment: String(id), body: 'Done.', resolve });
+  expect(await reply(second.id)).toBe(`The reply is on ${url}.`);
+  expect(await reply(second.id)).toBe(`The reply is on ${url}.`);
+  await reply(first.id, false);
+  expect([...github.resolvedThreads]).toEqual([String(second.id)]);
+
+  const talk = await github.person('POST', `/repos/acme/site/issues/${number}/comments`, { body: 'Why?' });
+  expect(await reply(talk.id)).toContain('The thread is not resolved: A comment of the conversation');
+
+  const before = (await github.person('GET', `${path}/comments`)) as unknown as unknown[];
+  const errors = [{ type: 'FORBIDDEN', message: 'Resource not accessible by integration' }];
+  github.intercept(({ url: asked }) => (asked.pathname === '/api/graphql' ? { body: { data: null, errors } } : null));
+  expect(await reply(first.id)).toMatch(/The thread is not resolved: .*Resource not accessible by integration/);
+  const after = (await github.person('GET', `${path}/comments`)) as unknown as unknown[];
+  expect(after.length).toBe(before.length + 1);
+});

@@ -78,7 +78,7 @@ export const reviewSummary = ({ author, state }: Review, count: number): string 
 const countOf = (count: number) => (count === 1 ? '1 comment' : `${count} comments`);
 
 const toDo =
-  'For each comment: change the code if the comment is right, and answer it with the tool reply_to_comment, which takes the id of the comment. Commit and push to the same branch before you answer.';
+  'For each comment: change the code if the comment is right, and answer it with the tool reply_to_comment, which takes the id of the comment, and resolves its thread if you did what it asks. Commit and push to the same branch before you answer.';
 
 /** The message about a review with its comments. */
 export function reviewMessage({ url, host }: Subject, review: Review, comments: readonly PullRequestComment[]): string {

@@ -1,6 +1,8 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { refuse } from '../../common/errors.ts';
-import type { PullRequestComment } from '../../forges/interface/pull-requests.ts';
+import { plainLine } from '../../common/plain-text.ts';
+import { isForgeError } from '../../forges/interface/errors.ts';
+import type { PullRequestComment, PullRequests } from '../../forges/interface/pull-requests.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { parseInput, text } from '../input.ts';
@@ -14,6 +16,7 @@ import { ownPullRequestSchema } from './update-pull-request.ts';
 const replySchema = ownPullRequestSchema.extend({
   comment: text('comment', { min: 1, max: 100 }),
   body: text('body', { min: 1, max: 60_000, isBlankRefused: true }),
+  resolve: z.boolean({ error: '"resolve" must be true or false.' }).nullish(),
 });
 
 /** A reply to a comment on a pull request of a session. */
@@ -21,15 +24,15 @@ export type ReplyInput = z.input<typeof replySchema>;
 
 /**
  * Replies to a comment on a pull request of a session's branch: in its thread, or in the conversation if it has none. The reply begins
- * with a line that says that an agent wrote it. Returns the URL of the pull request. Throws INVALID_INPUT, UNKNOWN_REFERENCE, and
- * INVALID_STATE with the forge's reason.
+ * with a line that says that an agent wrote it. Then it resolves the thread if `resolve` is true: `problem` says why that failed. Throws
+ * INVALID_INPUT, UNKNOWN_REFERENCE, and INVALID_STATE with the forge's reason, if there is no reply.
  */
 export async function replyForSession(
   context: Context,
   session: PullRequestSession,
   input: ReplyInput,
-): Promise<{ readonly url: string }> {
-  const { repository, number, comment, body } = parseInput(replySchema, input);
+): Promise<{ readonly url: string; readonly problem: string | null }> {
+  const { repository, number, comment, body, resolve } = parseInput(replySchema, input);
   return asDomainError(async () => {
     const where = { repository: repository ?? null, number: number ?? null };
     const { pullRequest, pullRequests, path } = await findOwn(context, session, where);
@@ -51,10 +54,32 @@ export async function replyForSession(
       const record = await lockSession(tx, sessionId, null);
       await noticeSession(context, tx, record, `The agent replied to a comment on the pull request ${url}.`);
     });
-    return { url };
+    const problem = resolve ? await resolveThread(pullRequests, { path, number: ownNumber, comment: found }) : null;
+    return { url, problem };
   });
 }
 
 // Comments on lines and comments of the conversation are numbered separately at some forges.
 const chooseComment = (comments: readonly PullRequestComment[], id: string) =>
   comments.find((each) => each.id === id && each.threadId !== null) ?? comments.find((each) => each.id === id);
+
+interface AnsweredComment {
+  readonly path: string;
+  readonly number: number;
+  readonly comment: PullRequestComment;
+}
+
+/** Resolves the thread of a comment. Returns the reason of a failure: the reply is there, and must not be written again. */
+async function resolveThread(
+  pullRequests: PullRequests,
+  { path, number, comment: { threadId } }: AnsweredComment,
+): Promise<string | null> {
+  if (threadId === null) return 'A comment of the conversation has no thread to resolve.';
+  try {
+    await pullRequests.resolveThread(path, number, threadId);
+    return null;
+  } catch (error) {
+    if (!isForgeError(error)) throw error;
+    return plainLine(error.message, 1_000);
+  }
+}

@@ -232,6 +232,7 @@ export function createGiteaPullRequests({ client, pathOf, baseUrl }: GiteaPullRe
         location,
       };
     },
+    resolveThread: () => Promise.reject(new ForgeError('UNSUPPORTED', `${host} has no API to resolve a thread.`)),
     async diff(path, number) {
       const call = { path: `${one(path, number)}.diff`, action: 'read the changed files', permission: read };
       return readDiff(splitDiff(await client.text(call, maxDiffBytes)));

@@ -18,6 +18,7 @@ import {
   reviewComment,
   toPullRequest,
 } from './shapes.ts';
+import { resolveGithubThread } from './threads.ts';
 
 /** Options of {@link createGithubPullRequests}. */
 export interface GithubPullRequestOptions {
@@ -229,6 +230,9 @@ export function createGithubPullRequests({
         action: 'reply to the comment',
       };
       return (await send(reviewComment, { ...call, method: 'POST', body: { body } })).data;
+    },
+    async resolveThread(path, number, threadId) {
+      await resolveGithubThread({ client, graphqlPath, path: pathOf(path), number, threadId });
     },
     async submitReview(path, number, { body, state, commit, comments = [] }) {
       const event = { approved: 'APPROVE', 'changes_requested': 'REQUEST_CHANGES', commented: 'COMMENT' }[state];

@@ -42,6 +42,10 @@ export function createGitlabPullRequests({ client, pathOf, baseUrl }: GitlabPull
   const { host } = client;
   const projectOf = (path: string) => `/projects/${encodeURIComponent(pathOf(path))}`;
   const one = (path: string, number: number) => `${projectOf(path)}/merge_requests/${number}`;
+  const threadOf = (path: string, number: number, threadId: string) => {
+    if (!/^[0-9a-f]{8,64}$/.test(threadId)) throw new ForgeError('NOT_FOUND', `${host} has no thread with this id.`);
+    return `${one(path, number)}/discussions/${threadId}`;
+  };
   const urlOf = (path: string, number: number) => `${baseUrl}/${pathOf(path)}/-/merge_requests/${number}`;
   const present = (path: string, data: MergeRequest) => toPullRequest(data, pathOf(path), urlOf(path, data.iid));
   const send = <T>(schema: z.ZodType<T>, call: ApiCall) => client.call(schema, { permission, ...call });
@@ -255,13 +259,16 @@ export function createGitlabPullRequests({ client, pathOf, baseUrl }: GitlabPull
       await send(note, { ...call, method: 'POST', body: { body: withoutQuickActions(body) } });
     },
     async reply(path, number, threadId, body) {
-      if (!/^[0-9a-f]{8,64}$/.test(threadId)) throw new ForgeError('NOT_FOUND', `${host} has no thread with this id.`);
       const call = {
-        path: `${one(path, number)}/discussions/${threadId}/notes`,
+        path: `${threadOf(path, number, threadId)}/notes`,
         body: { body: withoutQuickActions(body) },
         action: 'reply to the comment',
       };
       return toComment((await send(note, { ...call, method: 'POST' })).data, threadId, urlOf(path, number));
+    },
+    async resolveThread(path, number, threadId) {
+      const call = { path: threadOf(path, number, threadId), body: { resolved: true }, action: 'resolve the thread' };
+      await send(discussion, { ...call, method: 'PUT' });
     },
     async submitReview(path, number, { body, state, commit, comments = [] }) {
       const sha = requireCommit(commit);

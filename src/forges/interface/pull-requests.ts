@@ -86,7 +86,7 @@ export interface PullRequestStatus extends PullRequest {
 /** A comment on a pull request: in its conversation, or on a line. */
 export interface PullRequestComment {
   readonly id: string;
-  /** `reply` takes it; null: a comment without a thread. */
+  /** `reply` and `resolveThread` take it; null: a comment without a thread. */
   readonly threadId: string | null;
   /** The review that the comment belongs to; null: none. */
   readonly reviewId: string | null;
@@ -225,5 +225,7 @@ export interface PullRequests {
   /** Comments on an issue, which is not a pull request. */
   commentOnIssue(path: string, number: number, body: string): Promise<void>;
   reply(path: string, number: number, threadId: string, body: string): Promise<PullRequestComment>;
+  /** Marks a thread as resolved. Safe to repeat. Rejects with UNSUPPORTED if the forge has no API for it. */
+  resolveThread(path: string, number: number, threadId: string): Promise<void>;
   submitReview(path: string, number: number, review: NewReview): Promise<Review>;
 }

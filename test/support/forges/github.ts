@@ -3,6 +3,7 @@ import { githubContract } from './contracts/github.ts';
 import { type ForgeAnswer, type ForgeRequest, type ForgeServer, startForgeServer } from './forge-server.ts';
 import { type CallGithub, type GithubGit, openGithubGit } from './github-git.ts';
 import { changedFiles, submitReview } from './github-reviews.ts';
+import { createGithubThreads } from './github-threads.ts';
 
 /** GitHub as `emulate` serves it, at the addresses of GitHub Enterprise Server. */
 export interface TestGithub extends ForgeServer {
@@ -13,6 +14,8 @@ export interface TestGithub extends ForgeServer {
   as(token: string, method: string, path: string, body?: unknown): Promise<Record<string, unknown>>;
   /** Its git server; null without the option `hasGit`. */
   readonly git: GithubGit | null;
+  /** The ids of the first comments of resolved threads. */
+  readonly resolvedThreads: ReadonlySet<string>;
 }
 
 /** The token of the person `octocat`, with the scopes of a classic token. */
@@ -172,8 +175,10 @@ export async function startGithub(options: GithubOptions = {}): Promise<TestGith
     const { base, head } = await callWith(personToken, 'GET', path);
     return { base: base.ref, head: head.ref } as { base: string; head: string };
   };
+  const threads = createGithubThreads(callWith, personToken);
   const answerRequest = async (request: ForgeRequest): Promise<ForgeAnswer> => {
     const path = request.url.pathname.replace(/^\/api\/v3/, '');
+    if (path === '/api/graphql') return await threads.answer(request.body);
     if (path === '/installation/repositories') {
       const answers = await Promise.all(['site', 'tools'].map((name) => forward(request, `/repos/acme/${name}`)));
       return { body: { repositories: answers.map(({ body }) => JSON.parse(String(body))) } };
@@ -206,6 +211,7 @@ export async function startGithub(options: GithubOptions = {}): Promise<TestGith
     ...front,
     privateKey,
     git,
+    resolvedThreads: threads.resolved,
     person: (method, path, body) => callWith(personToken, method, path, body),
     as: callWith,
     async close() {

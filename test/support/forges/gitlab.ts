@@ -156,6 +156,9 @@ export async function startGitlab(): Promise<ForgeServer & { readonly merges: Me
       const thread = { id: 'f'.repeat(40), 'individual_note': false };
       return { status: 201, body: { ...thread, notes: [note(7, input.body ?? '')] } };
     }
+    if (/^\/discussions\/[0-9a-f]+$/.test(part ?? '') && method === 'PUT') {
+      return { body: { id: String(part).slice(13), 'individual_note': false, notes: [note(7, 'Why?')] } };
+    }
     if (part === '/notes' || part?.endsWith('/notes')) {
       return { status: 201, body: note(7, input.body ?? '') };
     }

@@ -77,8 +77,8 @@ export async function replyTool(
 ): Promise<string> {
   const asOwner = await ownerOf(context, run, plan.organizationId);
   const session = { id: run.sessionId, organizationId: plan.organizationId };
-  const { url } = await replyForSession(asOwner, session, masked(args, mask) as unknown as ReplyInput);
-  return `The reply is on ${url}.`;
+  const { url, problem } = await replyForSession(asOwner, session, masked(args, mask) as unknown as ReplyInput);
+  return `The reply is on ${url}.${problem === null ? '' : ` The thread is not resolved: ${problem}`}`;
 }
 
 /** Posts the review of the session's pull request for its agent. */

@@ -183,6 +183,10 @@ export function toolList({ schema, totpKeys, hasKnowledge, hasPullRequests, isRe
             {
               comment: string('The id of the comment, as read_pull_request shows it.'),
               body: string('The reply in Markdown.'),
+              resolve: {
+                type: 'boolean',
+                description: 'True: the thread is resolved, since nothing is left to discuss. False if left out.',
+              },
               ...whichPullRequest,
             },
             'comment',

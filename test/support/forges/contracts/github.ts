@@ -14,6 +14,7 @@ const ofList = (name: string) => `PullRequestSimple.${name}`;
  */
 export const githubContract: Contract = {
   basePath: '/api/v3',
+  otherPath: '/api/graphql',
   refusal: 'Refusal',
   // emulate 0.12.2 describes organizations where GitHub has short users, and gives lists the properties of single pull requests. Clients
   // must not need them: at GitHub, `merged` and `mergeable_state` of a list are missing.

@@ -40,6 +40,7 @@ export const gitlabContract: Contract = {
     { method: 'GET', path: at(`${merge}/diffs`), gives: 'Diff[]', query: pages },
     { method: 'GET', path: at(`${merge}/discussions`), gives: 'Discussion[]', query: pages },
     { method: 'POST', path: at(`${merge}/discussions`), takes: 'NewDiscussion', gives: 'Discussion' },
+    { method: 'PUT', path: at(`${merge}/discussions/[0-9a-f]+`), takes: 'ResolvedDiscussion', gives: 'Discussion' },
     { method: 'POST', path: at(`${merge}/discussions/[0-9a-f]+/notes`), takes: 'NewNote', gives: 'Note' },
     { method: 'POST', path: at(`${merge}/notes`), takes: 'NewNote', gives: 'Note' },
     { method: 'POST', path: at(`${project}/issues/\\d+/notes`), takes: 'NewNote', gives: 'Note' },
@@ -86,6 +87,7 @@ export const gitlabContract: Contract = {
       'title:string description:string state_event:string target_branch:string labels:string add_labels:string remove_labels:string reviewer_ids:number[]',
     Approve: 'sha:string',
     NewNote: 'body:string',
+    ResolvedDiscussion: 'resolved:boolean',
     NewDiscussion: 'body:string position:Position',
   }),
 };

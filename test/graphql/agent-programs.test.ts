@@ -206,7 +206,8 @@ it('refuses unknown agents, and viewers who may not manage the settings', async 
 });
 
 it('removes an agent', async () => {
-  expect((await act('removeAgent', 'opencode')).agentProgram.state).toBe('REMOVING');
+  // It may be removed already.
+  expect(['REMOVING', 'NOT_INSTALLED']).toContain((await act('removeAgent', 'opencode')).agentProgram.state);
   await settled('opencode');
   expect((await programs()).opencode).toMatchObject({
     ...{ state: 'NOT_INSTALLED', installedVersion: null },

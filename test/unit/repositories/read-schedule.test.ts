@@ -36,8 +36,12 @@ it('doubles the pause after each failure up to an hour, and waits as long as the
 it('selects the pull requests of an event by number, commit and branch', () => {
   const before = 'a'.repeat(40);
   const push = (ref: string) => targetsOf({ type: 'push', ref, before, after: null });
-  expect(push('refs/heads/feature/x')).toMatchObject({ headBranches: ['feature/x'], baseBranches: ['feature/x'] });
-  expect(push('refs/tags/v1')).toMatchObject({ headBranches: [], baseBranches: [], isFrequent: false });
+  expect(push('refs/heads/feature/x')).toMatchObject({
+    headBranches: ['feature/x'],
+    baseBranches: ['feature/x'],
+    pace: 'frequent',
+  });
+  expect(push('refs/tags/v1')).toMatchObject({ headBranches: [], baseBranches: [], pace: 'now' });
   const check = {
     id: '1',
     name: 'x',
@@ -48,6 +52,6 @@ it('selects the pull requests of an event by number, commit and branch', () => {
     completedAt: null,
   } as const;
   expect(targetsOf({ type: 'check', commit: before, branch: null, check, pullRequests: [3] })).toEqual({
-    ...{ numbers: [3], commits: [before], headBranches: [], baseBranches: [], isFrequent: true },
+    ...{ numbers: [3], commits: [before], headBranches: [], baseBranches: [], pace: 'prompt' },
   });
 });

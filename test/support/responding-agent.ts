@@ -33,6 +33,6 @@ const program = `
 
 /** The profile of an agent that does what follow-ups ask for: it corrects, answers comments, resolves their threads, and rebases. */
 export function respondingAgentProfile(id: string): Record<string, unknown> {
-  const demo = readyEntries.demo?.command ?? [];
+  const demo = (readyEntries.demo?.command ?? []) as readonly string[];
   return { id, command: [process.execPath, '-e', program, ...demo], sandbox: 'none', 'memory_mb': 100 };
 }

@@ -263,7 +263,9 @@ it('resolves the thread of a comment that it answers, and says why it could not'
 
   const before = (await github.person('GET', `${path}/comments`)) as unknown as unknown[];
   const errors = [{ type: 'FORBIDDEN', message: 'Resource not accessible by integration' }];
-  github.intercept(({ url: asked }) => (asked.pathname === '/api/graphql' ? { body: { data: null, errors } } : null));
+  github.intercept(({ url: received }) =>
+    received.pathname === '/api/graphql' ? { body: { data: null, errors } } : null,
+  );
   expect(await reply(first.id)).toMatch(/The thread is not resolved: .*Resource not accessible by integration/);
   const after = (await github.person('GET', `${path}/comments`)) as unknown as unknown[];
   expect(after.length).toBe(before.length + 1);

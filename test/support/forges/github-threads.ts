@@ -8,7 +8,7 @@ export interface GithubThreads {
   answer(body: string): Promise<ForgeAnswer>;
 }
 
-interface Asked {
+interface GraphqlRequest {
   readonly query: string;
   readonly variables: {
     readonly id?: string;
@@ -24,7 +24,7 @@ export function createGithubThreads(call: CallGithub, token: string): GithubThre
   return {
     resolved,
     async answer(body) {
-      const { query, variables } = JSON.parse(body) as Asked & { variables: { after?: string | null } };
+      const { query, variables } = JSON.parse(body) as GraphqlRequest & { variables: { after?: string | null } };
       if (query.startsWith('mutation')) {
         const id = /^PRRT_(\d+)$/.exec(variables.id ?? '')?.[1];
         if (id === undefined) return refusal('NOT_FOUND', 'Could not resolve to a node with this global id.');

@@ -1,13 +1,9 @@
-import { type FormEvent, useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import type { branchSettings_repository$key } from '../../__generated__/branchSettings_repository.graphql.ts';
-import type { branchSettingsMutation } from '../../__generated__/branchSettingsMutation.graphql.ts';
-import { useSigned } from '../../app/gate.tsx';
-import { useMutation } from '../../relay/use-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, TextField } from '../../ui/field.tsx';
-import { useToasts } from '../../ui/toasts.tsx';
-import { FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
+import { FormErrors } from '../kit/kit.ts';
+import { useUpdateRepository } from './use-update-repository.ts';
 
 const switches = {
   isPushToOtherBranchesAllowed: 'Sessions may push to all branches, not only to their own',
@@ -29,43 +25,18 @@ export function BranchSettings({ repository }: { readonly repository: branchSett
     `,
     repository,
   );
-  const { may } = useSigned();
-  const mayChange = may('MANAGE_ORGANIZATIONS');
-  const toasts = useToasts();
-  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [update, isBusy] = useMutation<branchSettingsMutation>(
-    graphql`
-      mutation branchSettingsMutation($input: UpdateRepositoryInput!) {
-        updateRepository(input: $input) {
-          repository {
-            ...branchSettings_repository
-          }
-          userErrors {
-            message
-            path
-          }
-        }
-      }
-    `,
-    { isQuiet: true },
+  const { mayChange, isBusy, errors, onSubmit } = useUpdateRepository(
+    repositoryId,
+    (fields) => ({
+      branchTemplate: fields.textOrNull('branchTemplate'),
+      isPushToOtherBranchesAllowed: fields.isOn('isPushToOtherBranchesAllowed'),
+      isPushOfTagsAllowed: fields.isOn('isPushOfTagsAllowed'),
+      isDeletionAllowed: fields.isOn('isDeletionAllowed'),
+    }),
+    'Saved the branches and pushes.',
   );
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = new FormFields(event.currentTarget);
-    const { errors: refused } = await update({
-      input: {
-        repositoryId,
-        branchTemplate: fields.textOrNull('branchTemplate'),
-        isPushToOtherBranchesAllowed: fields.isOn('isPushToOtherBranchesAllowed'),
-        isPushOfTagsAllowed: fields.isOn('isPushOfTagsAllowed'),
-        isDeletionAllowed: fields.isOn('isDeletionAllowed'),
-      },
-    });
-    setErrors(refused);
-    if (refused === null) toasts.say('Saved the branches and pushes.');
-  };
   return (
-    <form className="card sheet form" aria-labelledby="branches" onSubmit={(event) => void submit(event)}>
+    <form className="card sheet form" aria-labelledby="branches" onSubmit={onSubmit}>
       <header>
         <h2 id="branches">Branches and pushes</h2>
         <p>

@@ -1,16 +1,13 @@
-import { type FormEvent, useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import { Link } from 'wouter';
 import type { environment_repository$key } from '../../__generated__/environment_repository.graphql.ts';
-import type { environmentMutation } from '../../__generated__/environmentMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { newSessionAddress } from '../../layout/keys.tsx';
-import { useMutation } from '../../relay/use-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, TextArea } from '../../ui/field.tsx';
-import { useToasts } from '../../ui/toasts.tsx';
-import { FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
+import { FormErrors } from '../kit/kit.ts';
 import { EnvironmentBuilds } from './environment-builds.tsx';
+import { useUpdateRepository } from './use-update-repository.ts';
 
 const example = 'setup:\n  - npm ci\nstart: npm run dev\nsecrets: [NPM_TOKEN]\n';
 
@@ -30,33 +27,14 @@ export function Environment({ repository }: { readonly repository: environment_r
   );
   const { repositoryId, host, path, environmentDefinition } = data;
   const { may } = useSigned();
-  const mayChange = may('MANAGE_ORGANIZATIONS');
-  const toasts = useToasts();
-  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [update, isBusy] = useMutation<environmentMutation>(
-    graphql`
-      mutation environmentMutation($input: UpdateRepositoryInput!) {
-        updateRepository(input: $input) {
-          repository {
-            ...environment_repository
-          }
-          userErrors {
-            message
-            path
-          }
-        }
-      }
-    `,
-    { isQuiet: true },
+  const { mayChange, isBusy, errors, onSubmit } = useUpdateRepository(
+    repositoryId,
+    (fields) => {
+      const text = fields.raw('environmentDefinition');
+      return { environmentDefinition: text.trim() === '' ? null : text };
+    },
+    'Saved the environment. New sessions use it.',
   );
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const text = new FormFields(event.currentTarget).raw('environmentDefinition');
-    const definition = text.trim() === '' ? null : text;
-    const { errors: refused } = await update({ input: { repositoryId, environmentDefinition: definition } });
-    setErrors(refused);
-    if (refused === null) toasts.say('Saved the environment. New sessions use it.');
-  };
   return (
     <section className="card sheet" aria-labelledby="environment">
       <header>
@@ -66,7 +44,7 @@ export function Environment({ repository }: { readonly repository: environment_r
           sessions start with it.
         </p>
       </header>
-      <form className="form code-form" onSubmit={(event) => void submit(event)}>
+      <form className="form code-form" onSubmit={onSubmit}>
         <TextArea
           label="Definition (YAML)"
           name="environmentDefinition"

@@ -1,15 +1,10 @@
-import { type FormEvent, useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import type { followUpSettings_repository$key } from '../../__generated__/followUpSettings_repository.graphql.ts';
-import type { followUpSettingsMutation } from '../../__generated__/followUpSettingsMutation.graphql.ts';
-import { useSigned } from '../../app/gate.tsx';
-import { useMutation } from '../../relay/use-mutation.ts';
+import type { UpdateRepositoryInput } from '../../__generated__/useUpdateRepositoryMutation.graphql.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, Select, TextField } from '../../ui/field.tsx';
-import { useToasts } from '../../ui/toasts.tsx';
-import { FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
-
-type Input = followUpSettingsMutation['variables']['input'];
+import { FormErrors } from '../kit/kit.ts';
+import { useUpdateRepository } from './use-update-repository.ts';
 
 /** The settings of follow-ups in a repository: checks, reviews and conflicts that reach sessions, and the archiving of merged work. */
 export function FollowUpSettings({ repository }: { readonly repository: followUpSettings_repository$key }) {
@@ -27,44 +22,19 @@ export function FollowUpSettings({ repository }: { readonly repository: followUp
       `,
       repository,
     );
-  const { may } = useSigned();
-  const mayChange = may('MANAGE_ORGANIZATIONS');
-  const toasts = useToasts();
-  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [update, isBusy] = useMutation<followUpSettingsMutation>(
-    graphql`
-      mutation followUpSettingsMutation($input: UpdateRepositoryInput!) {
-        updateRepository(input: $input) {
-          repository {
-            ...followUpSettings_repository
-          }
-          userErrors {
-            message
-            path
-          }
-        }
-      }
-    `,
-    { isQuiet: true },
+  const { mayChange, isBusy, errors, onSubmit } = useUpdateRepository(
+    repositoryId,
+    (fields) => ({
+      followUpMode: fields.textOrNull('followUpMode') as UpdateRepositoryInput['followUpMode'],
+      followUpAuthors: fields.text('followUpAuthors') as UpdateRepositoryInput['followUpAuthors'],
+      followUpBots: fields.text('followUpBots') as UpdateRepositoryInput['followUpBots'],
+      followUpBotLogins: fields.list('followUpBotLogins'),
+      isArchivedWhenMerged: fields.isOn('isArchivedWhenMerged'),
+    }),
+    'Saved the follow-ups.',
   );
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = new FormFields(event.currentTarget);
-    const { errors: refused } = await update({
-      input: {
-        repositoryId,
-        followUpMode: fields.textOrNull('followUpMode') as Input['followUpMode'],
-        followUpAuthors: fields.text('followUpAuthors') as Input['followUpAuthors'],
-        followUpBots: fields.text('followUpBots') as Input['followUpBots'],
-        followUpBotLogins: fields.list('followUpBotLogins'),
-        isArchivedWhenMerged: fields.isOn('isArchivedWhenMerged'),
-      },
-    });
-    setErrors(refused);
-    if (refused === null) toasts.say('Saved the follow-ups.');
-  };
   return (
-    <form className="card sheet form" aria-labelledby="follow-ups" onSubmit={(event) => void submit(event)}>
+    <form className="card sheet form" aria-labelledby="follow-ups" onSubmit={onSubmit}>
       <header>
         <h2 id="follow-ups">Follow-ups</h2>
         <p>Failed checks, reviews, comments and conflicts of a pull request go to the session that works on it.</p>

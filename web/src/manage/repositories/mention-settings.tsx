@@ -1,14 +1,11 @@
-import { type FormEvent, useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import type { mentionSettings_repository$key } from '../../__generated__/mentionSettings_repository.graphql.ts';
-import type { mentionSettingsMutation } from '../../__generated__/mentionSettingsMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
-import { useMutation } from '../../relay/use-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, Select } from '../../ui/field.tsx';
-import { useToasts } from '../../ui/toasts.tsx';
 import { visible } from '../../ui/visible.ts';
-import { FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
+import { FormErrors } from '../kit/kit.ts';
+import { useUpdateRepository } from './use-update-repository.ts';
 
 /** The sessions that people start at the forge, by a mention of the service. */
 export function MentionSettings({ repository }: { readonly repository: mentionSettings_repository$key }) {
@@ -25,44 +22,20 @@ export function MentionSettings({ repository }: { readonly repository: mentionSe
     `,
     repository,
   );
-  const { may, organization } = useSigned();
-  const mayChange = may('MANAGE_ORGANIZATIONS');
-  const toasts = useToasts();
-  const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [update, isBusy] = useMutation<mentionSettingsMutation>(
-    graphql`
-      mutation mentionSettingsMutation($input: UpdateRepositoryInput!) {
-        updateRepository(input: $input) {
-          repository {
-            ...mentionSettings_repository
-          }
-          userErrors {
-            message
-            path
-          }
-        }
-      }
-    `,
-    { isQuiet: true },
+  const { organization } = useSigned();
+  const { mayChange, isBusy, errors, onSubmit } = useUpdateRepository(
+    repositoryId,
+    (fields) => ({
+      isMentionAnswered: fields.isOn('isMentionAnswered'),
+      mentionOrganizationId: fields.textOrNull('mentionOrganizationId'),
+    }),
+    'Saved the settings of mentions.',
   );
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const fields = new FormFields(event.currentTarget);
-    const { errors: refused } = await update({
-      input: {
-        repositoryId,
-        isMentionAnswered: fields.isOn('isMentionAnswered'),
-        mentionOrganizationId: fields.textOrNull('mentionOrganizationId'),
-      },
-    });
-    setErrors(refused);
-    if (refused === null) toasts.say('Saved the settings of mentions.');
-  };
   const chosenId = mentionOrganization?.organizationId ?? '';
   const offered = [mentionOrganization, organization].flatMap((each) => (each ? [each] : []));
   const choices = new Map(offered.map((each) => [each.organizationId, each.name]));
   return (
-    <form className="card sheet form" aria-labelledby="mentions" onSubmit={(event) => void submit(event)}>
+    <form className="card sheet form" aria-labelledby="mentions" onSubmit={onSubmit}>
       <header>
         <h2 id="mentions">Mentions</h2>
         <p>

@@ -99,6 +99,7 @@ async function measureMoves(bench: Bench): Promise<Row[]> {
   const session = await openMovableSession(bench);
   const warm = await moveAgain(bench, session, true);
   const cold = await moveAgain(bench, session, false);
+  const forks = await forkAgain(bench, session);
   const seconds = (moves: readonly Move[], part: number) =>
     percentile(
       moves.map(({ backMs }) => backMs),
@@ -127,6 +128,7 @@ async function measureMoves(bench: Bench): Promise<Row[]> {
     rowOf(bench, 'checkpoints/warm', seconds(warm.moves, 0.95), note(warm)),
     rowOf(bench, 'checkpoints/cold', seconds(cold.moves, 0.95), note(cold)),
     rowOf(bench, 'checkpoints/warm-ratio', ratio, note(warm)),
+    ...forks,
   ];
 }
 
@@ -139,6 +141,21 @@ async function moveAgain(bench: Bench, session: MovableSession, isWarm: boolean)
     if (ms !== null) byHand.push(ms);
   }
   return { moves, byHand };
+}
+
+async function forkAgain(bench: Bench, session: MovableSession): Promise<Row[]> {
+  const responses: number[] = [];
+  const prompts: number[] = [];
+  for (let n = 0; n < (bench.options.isQuick ? 5 : 20); n++) {
+    const { responseMs, promptMs } = await session.fork();
+    responses.push(responseMs / 1_000);
+    prompts.push(promptMs / 1_000);
+  }
+  const describe = (values: readonly number[]) => `${percentiles(values, 2)} s (p50 / p95 of ${values.length})`;
+  return [
+    rowOf(bench, 'checkpoints/fork', percentile(responses, 0.95), describe(responses)),
+    rowOf(bench, 'checkpoints/fork-prompt', percentile(prompts, 0.95), describe(prompts)),
+  ];
 }
 
 async function measureLostWork(bench: Bench): Promise<Row> {

@@ -54,6 +54,8 @@ export const measures = {
   'checkpoints/warm': low('100 MB and 20,000 ignored files, claim by another worker to prompt: p95', 's', 3, 2),
   'checkpoints/cold': low('The same, on a worker without a mirror: p95', 's', 3, 2),
   'checkpoints/warm-ratio': low('Such a move with a mirror, against git clone and tar by hand: p50', '×', null, null),
+  'checkpoints/fork': low('Fork of such a session: response of forkSession, p95', 's', 1, 0.5),
+  'checkpoints/fork-prompt': low('The same: request to prompt, on a worker with a mirror, p95', 's', null, null),
   'checkpoints/lost-work': low('Age of the lost tool calls when a worker is killed: p95', 's', 5, 3),
   'append/throughput': high('Append of a message (log, notification, audit): throughput', '× bare INSERT', 0.4, 0.7),
   'big-tables/first': low('First page, big tables against 10,000 sessions: time', '×', 1.3, 1.1),

@@ -27,10 +27,20 @@ export interface Move {
   readonly backMs: number;
 }
 
+/** The times of one fork in ms, from the start of its request. */
+export interface Fork {
+  /** Until the response. */
+  readonly responseMs: number;
+  /** Until the fork's agent got its prompt. */
+  readonly promptMs: number;
+}
+
 /** A session in a repository of 100 MB with 20,000 ignored files, whose worker can be lost. */
 export interface MovableSession {
   /** Loses its worker. `isWarm`: the next one has a mirror of the repository. */
   move(isWarm: boolean): Promise<Move>;
+  /** Forks it to another worker, which has a mirror of the repository, while its agent works on. Not followed by a move. */
+  fork(): Promise<Fork>;
   /** Creates the same files by hand: git clone, and tar with zstd for the ignored files. Returns ms; null: no zstd. */
   byHand(isWarm: boolean): Promise<number | null>;
 }
@@ -93,6 +103,7 @@ export async function openMovableSession(bench: Bench): Promise<MovableSession> 
     await waitForRow(moving, other, ({ isLeased }) => !isLeased);
   };
 
+  let hasSpare = false;
   return {
     async move(isWarm) {
       const next = await moving.startWorker();
@@ -108,6 +119,26 @@ export async function openMovableSession(bench: Bench): Promise<MovableSession> 
       const { at, packages: found } = await waitForPrompt(readPrompts, count);
       if (found === 0) throw new Error('The agent continues without its ignored files.');
       return { claimMs: claimedAt - lostAt, backMs: at - claimedAt };
+    },
+    async fork() {
+      if (!hasSpare) {
+        await moving.startWorker();
+        await warmUp();
+        hasSpare = true;
+      }
+      const count = (await readPrompts()).length;
+      const from = Date.now();
+      const { session } = await moving.mutate('forkSession', 'session { sessionId }', {
+        sessionId: id,
+        point: { turn: 1 },
+        prompt: 'Answer.',
+      });
+      const responseMs = Date.now() - from;
+      const { at, packages: found } = await waitForPrompt(readPrompts, count);
+      if (found === 0) throw new Error('The fork starts without its ignored files.');
+      await moving.mutate('terminateSession', 'session { sessionId }', { sessionId: session.sessionId });
+      await waitForRow(moving, session.sessionId.replace('devin-', ''), ({ isLeased }) => !isLeased);
+      return { responseMs, promptMs: at - from };
     },
     async byHand(isWarm) {
       if (!hasArchive) return null;

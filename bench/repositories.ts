@@ -12,6 +12,7 @@ import { ensureRepository } from './support/git-repository.ts';
 import { askOnce, graphqlRequest } from './support/http.ts';
 import { type LocalForge, nowMs, permitForge, startLocalForge } from './support/local-forge.ts';
 import type { MeasureName, Row } from './support/measures.ts';
+import { mutate } from './support/mutate.ts';
 import { type AgentTimes, promptedAgent } from './support/prompted-agent.ts';
 
 const run = promisify(execFile);
@@ -214,16 +215,6 @@ async function untilQuiet(forge: LocalForge): Promise<void> {
     seen = forge.requests.length;
     await wait(1_500);
   }
-}
-
-// JSON of the requested fields.
-async function mutate(server: Server, name: string, selection: string, input: object): Promise<any> {
-  const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input`;
-  const document = `mutation($input: ${type}!) { ${name}(input: $input) { ${selection} userErrors { message } } }`;
-  const { data } = await askOnce(server.url, graphqlRequest(server.token, document, { input }));
-  const [problem] = data[name].userErrors as { message: string }[];
-  if (problem !== undefined) throw new Error(`${name}: ${problem.message}`);
-  return data[name];
 }
 
 function totalsOf(list: readonly Steps[]): number[] {

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { measureAppend } from './append.ts';
 import { measureBigTables } from './big-tables.ts';
 import { measureCheckpoints } from './checkpoints.ts';
+import { measureEnvironments } from './environments.ts';
 import { measureFanOut } from './fan-out.ts';
 import { measureGraphqlPage } from './graphql-page.ts';
 import { measureIdleSubscriptions } from './idle-subscriptions.ts';
@@ -30,6 +31,7 @@ const measurements: readonly (readonly [name: string, measure: (bench: Bench) =>
   ['live', measureLive],
   ['repositories', measureRepositories],
   ['checkpoints', measureCheckpoints],
+  ['environments', measureEnvironments],
   ['append', measureAppend],
   ['big-tables', measureBigTables],
   ['rows-read', measureRowsRead],

@@ -49,6 +49,7 @@ export const measures = {
     null,
   ),
   'repositories/cold': low('Cold, createSession to prompt, against git clone: median', '×', 1.25, 1.1),
+  'environments/second': low('100 MB and packages of npm, set up already, createSession to prompt: p95', 's', 3, 2),
   'checkpoints/line-cpu': low('Save after a change of one line, 5,000 files: CPU, p50', 'ms', 50, 25),
   'checkpoints/line-bytes': low('The same: stored, p95', 'KB', 10, 5),
   'checkpoints/warm': low('100 MB and 20,000 ignored files, claim by another worker to prompt: p95', 's', 3, 2),

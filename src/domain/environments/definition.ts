@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shorten } from '../../common/plain-text.ts';
 import { isStorable } from '../input.ts';
 import { isEnvironmentName } from '../secret-names.ts';
 
@@ -98,6 +99,13 @@ function isRepositoryPath(path: string): boolean {
   return isStorable(path) && path.split('/').every((name) => name !== '' && name !== '.' && name !== '..');
 }
 
+/** Says which names are no members. A hostile text may have thousands. */
+function areNoMembers([first = '', ...others]: readonly string[]): string {
+  const name = JSON.stringify(shorten(first, 100));
+  if (others.length === 0) return `${name} is not a member of an environment.`;
+  return `${name} and ${others.length} more are not members of an environment.`;
+}
+
 /** The members of a definition in `.switchyard/environment.yaml` and in the text that is stored in Switchyard. */
 export const definitionSchema = z.strictObject(
   {
@@ -131,7 +139,7 @@ export const definitionSchema = z.strictObject(
   {
     error: ({ code, keys }) =>
       code === 'unrecognized_keys'
-        ? `${(keys as string[]).map((key) => JSON.stringify(key)).join(', ')} is not a member of an environment. The members are setup, start, env, secrets, timeout_minutes and lockfiles.`
+        ? `${areNoMembers(keys as string[])} The members are setup, start, env, secrets, timeout_minutes and lockfiles.`
         : 'The environment must be a mapping with members such as "setup" and "start".',
   },
 );

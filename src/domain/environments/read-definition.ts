@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { shorten } from '../../common/plain-text.ts';
 import { isEnvironmentName } from '../secret-names.ts';
 import {
   type DefinitionProblem,
@@ -50,7 +51,15 @@ function failed(
   file: DefinitionFile | null,
   problems: readonly Omit<DefinitionProblem, 'severity' | 'file'>[],
 ): DefinitionReading {
-  return { definition: null, problems: problems.map((problem) => ({ severity: 'ERROR', file, ...problem })) };
+  return {
+    definition: null,
+    problems: problems.map(({ line, message }) => ({
+      severity: 'ERROR',
+      file,
+      line,
+      message: shorten(message, maxMessage),
+    })),
+  };
 }
 
 function readOwn(file: DefinitionFile | null, text: string): DefinitionReading {
@@ -69,8 +78,9 @@ function problemsOf(source: SourceValue, { issues }: z.ZodError) {
   });
 }
 
-/** The maximum number of reported problems. */
+/** The maximum number of reported problems, and of the characters of each: names in a hostile text have any length. */
 const maxProblems = 20;
+const maxMessage = 500;
 
 // The content decides what the set-up does, so a change of it requires another one.
 function readScript(file: DefinitionFile, text: string): DefinitionReading {
@@ -110,9 +120,14 @@ function readOther(file: DefinitionFile, text: string, convert: Convert): Defini
       issues.map(({ line, message }) => ({ line, message: renamed(message) })),
     );
   }
-  const problems = warnings
-    .slice(0, maxProblems)
-    .map(({ path, message }): DefinitionProblem => ({ severity: 'WARNING', file, line: source.lineOf(path), message }));
+  const problems = warnings.slice(0, maxProblems).map(
+    ({ path, message }): DefinitionProblem => ({
+      severity: 'WARNING',
+      file,
+      line: source.lineOf(path),
+      message: shorten(message, maxMessage),
+    }),
+  );
   return { definition: definitionOf(parsed.data), problems };
 }
 
@@ -135,7 +150,7 @@ const readDevcontainer: Convert = ({ postCreateCommand, postStartCommand, contai
 function commandsOf(raw: unknown): unknown {
   if (raw === undefined || raw === null || raw === '') return [];
   if (Array.isArray(raw)) return raw.every((each) => typeof each === 'string') ? [raw.map(quoted).join(' ')] : raw;
-  return isObject(raw) ? Object.values(raw).flatMap(commandsOf) : raw;
+  return isObject(raw) ? Object.values(raw).flatMap((each) => (isObject(each) ? [each] : commandsOf(each))) : raw;
 }
 
 function quoted(argument: string): string {

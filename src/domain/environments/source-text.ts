@@ -55,6 +55,7 @@ function parseYaml(text: string): SourceResult {
   } as const;
   const document = parseDocument(text, { ...options, lineCounter: counter });
   const lineAt = (offset: number | undefined) => (offset === undefined ? null : counter.linePos(offset).line || 1);
+  if (document.errors.some(({ code }) => code === 'RESOURCE_EXHAUSTION')) return { errors: [tooDeep] };
   const errors: SourceError[] = document.errors.map(({ message, pos }) => ({
     line: lineAt(pos[0]),
     message: `The text must be YAML: ${message.split('\n', 1)[0]}`,
@@ -105,8 +106,10 @@ export function readJsonWithComments(text: string): SourceResult {
   const lineAt = (offset: number) => text.slice(0, offset).split('\n').length;
   const errors: ParseError[] = [];
   let root: Node | undefined;
+  let value: unknown;
   try {
     root = parseTree(text, errors, { allowTrailingComma: true });
+    value = root && getNodeValue(root);
   } catch (error) {
     if (error instanceof RangeError) return { errors: [tooDeep] };
     throw error;
@@ -122,7 +125,7 @@ export function readJsonWithComments(text: string): SourceResult {
     };
   const tree = root;
   return {
-    value: getNodeValue(tree),
+    value,
     lineOf(path) {
       for (let length = path.length; length > 0; length--) {
         const steps = path.slice(0, length).map((step) => (typeof step === 'number' ? step : String(step)));

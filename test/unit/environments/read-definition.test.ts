@@ -72,6 +72,14 @@ lockfiles: [web/package-lock.json]
     expect(found.problems.every(({ severity, file }) => severity === 'ERROR' && file === yaml)).toBe(true);
   });
 
+  it('says so, whatever the depth', () => {
+    for (const depth of [1_000, 3_000, 10_000]) {
+      expect(linesOf(yaml, `setup: ${'['.repeat(depth)}${']'.repeat(depth)}`)[0]).toMatch(
+        /^(?:null: The text is nested too deeply|1: "setup" must be)/,
+      );
+    }
+  });
+
   it('names no file for the text that is stored', () => {
     expect(readDefinition(null, 'x: 1').problems).toMatchObject([{ file: null, line: 1 }]);
   });
@@ -95,6 +103,20 @@ describe('a hostile text', () => {
       '.cursor/environment.json',
       `${'{"install":'.repeat(5_900)}1${'}'.repeat(5_900)}`.slice(0, 65_536),
     ],
+    ...[2_000, 3_000, 4_000, 5_000].flatMap((depth): [string, DefinitionFile, string][] => [
+      [
+        `objects of ${depth} levels`,
+        '.devcontainer/devcontainer.json',
+        `{"postCreateCommand":${'{"":'.repeat(depth)}"a"${'}'.repeat(depth)}}`,
+      ],
+      [`lists of ${depth} levels`, '.cursor/environment.json', `{"install":${'['.repeat(depth)}${']'.repeat(depth)}}`],
+    ]),
+    ['a long name', yaml, `env: {? "${'x'.repeat(60_000)}" : 1}\nlockfiles: ["${'../'.repeat(1_000)}"]`],
+    [
+      'a long name in JSON',
+      '.devcontainer/devcontainer.json',
+      `{"containerEnv":{"${'-'.repeat(60_000)}":1},"postCreateCommand":1}`,
+    ],
     ['a large text', yaml, `# ${'x'.repeat(70_000)}`],
     ['a NUL character', yaml, 'setup: a\0b'],
     ['a lone surrogate', yaml, 'setup: "\ud800"'],
@@ -103,6 +125,7 @@ describe('a hostile text', () => {
     expect(definition).toBeNull();
     expect(problems.length).toBeGreaterThan(0);
     expect(problems.length).toBeLessThanOrEqual(20);
+    expect(Math.max(...problems.map(({ message }) => message.length))).toBeLessThanOrEqual(500);
   });
 
   it('cannot add members to objects of ours', () => {

@@ -285,21 +285,28 @@ describe('a hostile repository', () => {
     expect(await calls('Set-up: ')).toHaveLength(1);
   });
 
-  it('gets no secrets for a pull request, and its result is not stored', async () => {
+  it('gets no secrets for code of a stranger, and its result is not stored', async () => {
     const value = 'canary-of-the-pull-request-0123';
-    const secret = {
-      type: 'KEY_VALUE',
-      organizationId: test.organizationId,
-      key: `PULL_${agent}`.toUpperCase(),
-      value,
-    };
-    await runMutation(test, 'createSecret', '', secret);
-    const forge = await start({ [environmentFile]: `setup: echo "got $${secret.key}"\nsecrets: [${secret.key}]\n` });
+    const organizationId = test.organizationId;
+    const key = `PULL_${agent}`.toUpperCase();
+    await runMutation(test, 'createSecret', '', { type: 'KEY_VALUE', organizationId, key, value });
+    const forge = await start({});
+    const main = await runGit(forge, ['rev-parse', 'main'], '', {});
+    await commit(forge, { [environmentFile]: `setup: echo "got $${key}"\nsecrets: [${key}]\n` });
+    const stranger = await runGit(forge, ['rev-parse', 'main'], '', {});
     await runGit(forge, ['update-ref', 'refs/pull/1/head', 'main'], '', {});
-    const { calls, notices } = await run(forge, agent, 'true', { repository: { pullRequest: 1 } });
-    expect(await calls('Set-up: ')).toMatchObject([{ output: 'got \n' }]);
-    expect((await notices()).join('\n')).toContain('gets no secrets, because the session works on a pull request');
-    expect(await builds(forge)).toEqual([]);
+    await runGit(forge, ['update-ref', 'refs/heads/main', main], '', {});
+    // The mirror of the repository has the commit since the first session.
+    for (const [repository, reason] of [
+      [{ pullRequest: 1 }, 'works on a pull request'],
+      [{ ref: 'refs/pull/1/head' }, 'began at no branch and no tag'],
+      [{ ref: stranger }, 'began at no branch and no tag'],
+    ] as const) {
+      const { calls, notices } = await run(forge, agent, 'true', { repository });
+      expect(await calls('Set-up: ')).toMatchObject([{ output: 'got \n' }]);
+      expect((await notices()).join('\n')).toContain(`gets no secrets, because the session ${reason}`);
+      expect(await builds(forge)).toEqual([]);
+    }
   });
 });
 

@@ -2,6 +2,7 @@ import type { AgentProfile } from '../../../agents/agent.ts';
 import type { Context } from '../../context.ts';
 import { readSecrets } from '../../library/secrets/secrets.ts';
 import { environmentNameOf } from '../../secret-names.ts';
+import { mayBeOfStranger } from '../repositories/session-repositories.ts';
 import type { LaunchPlan } from '../runs/launch.ts';
 import { isProfileSecret, variablesOfProfile } from '../runs/run-secrets.ts';
 import type { RepositoryEnvironment, RunEnvironment } from './run-environment.ts';
@@ -18,7 +19,7 @@ export interface SetUpSecrets {
 
 /**
  * Opens the secrets that the definitions name for their set-ups. A definition in the repository gets only those that the session selects. The set-up
- * of a pull request gets none: anybody may have written its code.
+ * of code that anybody may have written gets none.
  */
 export async function readSetUpSecrets(
   context: Context,
@@ -31,8 +32,9 @@ export async function readSetUpSecrets(
   for (const { row, definition, isStored } of environments) {
     if (definition.secrets.length === 0) continue;
     const name = `${row.host}/${row.path}`;
-    if (row.pullRequestNumber !== null) {
-      warnings.push(`The set-up of ${name} gets no secrets, because the session works on a pull request.`);
+    if (mayBeOfStranger(row)) {
+      const what = row.pullRequestNumber === null ? 'began at no branch and no tag' : 'works on a pull request';
+      warnings.push(`The set-up of ${name} gets no secrets, because the session ${what}.`);
       continue;
     }
     const found = await readSecrets(context, organizationId, isStored ? null : secretIds, 'key-value');

@@ -4,6 +4,7 @@ import { missingText } from '../../checkpoints/missing-text.ts';
 import type { Context } from '../../context.ts';
 import type { NewEntry } from '../../sessions/log.ts';
 import type { CheckpointRecorder } from '../checkpoints/checkpoint-recorder.ts';
+import { mayBeOfStranger } from '../repositories/session-repositories.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import { claimBuild, completeBuild, failBuild } from './builds.ts';
 import { notStoredNotice } from './environment-log.ts';
@@ -44,7 +45,7 @@ const began = `select 1 from log_entry where session_id = $1 and kind = 'NOTICE'
 
 /**
  * Stores the workspace and home as the result of a set-up, before any agent has run in them: unless there is such a result, another session is
- * about to store it, or the session works on a pull request, whose code anybody may have written. Throws FencedError. Any other failure is
+ * about to store it, or anybody may have written the code. Throws FencedError. Any other failure is
  * logged: the next session sets up again.
  */
 export async function storeResult(
@@ -55,7 +56,7 @@ export async function storeResult(
 ): Promise<void> {
   const { row, hash, machine, commit } = each;
   const { sessionId } = run;
-  if (!isOnly || row.pullRequestNumber !== null || run.agentSessionId !== null || !checkpoints.isOn) return;
+  if (!isOnly || mayBeOfStranger(row) || run.agentSessionId !== null || !checkpoints.isOn) return;
   if ((await context.store.query(began, [sessionId])).length > 0) return;
   const key = { organizationId, repositoryId: row.repositoryId, hash };
   const buildId = await claimBuild(context, key, { machine, sessionId, commit });

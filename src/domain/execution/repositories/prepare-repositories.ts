@@ -93,8 +93,10 @@ export async function prepareRepositories(
   const lent = record?.lent ?? null;
   const inputs = { ...options, enterpriseId, formerBranches, openRemote: forClones, lent };
   const heads = new Map<number, string>();
+  const repositories: SessionRepositoryRow[] = [];
   for (const each of found) {
     const clone = await cloneOne(context, run, { ...inputs, each });
+    repositories.push(clone === null ? each.row : { ...each.row, baseRef: clone.baseRef });
     if (clone?.head != null) heads.set(each.row.position, clone.head);
     if (record === null || lent === null || clone === null || lent.directory !== each.row.directory) continue;
     const { hash } = record.clones[lent.directory] ?? {};
@@ -121,7 +123,7 @@ export async function prepareRepositories(
   secrets.add(listening.key);
   secrets.add(Buffer.from(`switchyard:${listening.key}`).toString('base64'));
   return {
-    repositories: rows,
+    repositories,
     heads,
     keyOf: ({ host, repositoryId }) => {
       const { cloneUrl } = found.find(({ row }) => row.repositoryId === repositoryId) as FoundRepository;

@@ -11,6 +11,8 @@ export interface SessionRepositoryRow {
   /** The host or base URL of the connection that the session was started with. */
   readonly address: string;
   readonly requestedRef: string | null;
+  /** The branch or tag that the session began at; null: a commit, another ref or none, or there was no clone yet. */
+  readonly baseRef: string | null;
   readonly baseCommit: string | null;
   readonly branch: string;
   readonly pullRequestNumber: number | null;
@@ -40,7 +42,8 @@ export interface SessionRepositories {
 export async function readSessionRepositories(context: Context, sessionId: string): Promise<SessionRepositories> {
   const rows = await context.store.query<SessionRepositoryRow & { enterpriseId: string }>(
     `select o.enterprise_id as "enterpriseId", r.position, r.repository_id as "repositoryId", r.host, r.path, coalesce(c.host, r.host) as address,
-            r.requested_ref as "requestedRef", r.base_commit as "baseCommit", r.branch, r.pull_request_number as "pullRequestNumber", r.directory,
+            r.requested_ref as "requestedRef", r.base_ref as "baseRef", r.base_commit as "baseCommit", r.branch,
+            r.pull_request_number as "pullRequestNumber", r.directory,
             r.is_read_only as "isReadOnly", r.state, r.pending_pushes as "pendingPushes"
        from session_repository r join session s on s.id = r.session_id join organization o on o.id = s.organization_id
        left join git_connection c on c.id = r.git_connection_id
@@ -48,6 +51,18 @@ export async function readSessionRepositories(context: Context, sessionId: strin
     [sessionId],
   );
   return { enterpriseId: rows[0]?.enterpriseId ?? '', repositories: rows };
+}
+
+/**
+ * Returns true if anybody may have written the code of a cloned repository: it began at a pull request, or at a ref or commit that no branch
+ * or tag has. Forges let forks add such refs and commits.
+ */
+export function mayBeOfStranger({
+  pullRequestNumber,
+  requestedRef,
+  baseRef,
+}: Pick<SessionRepositoryRow, 'pullRequestNumber' | 'requestedRef' | 'baseRef'>): boolean {
+  return pullRequestNumber !== null || (requestedRef !== null && baseRef === null);
 }
 
 /**

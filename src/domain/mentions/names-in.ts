@@ -1,5 +1,5 @@
-// A name after "@" that is neither a part of an address, a path or a team, nor escaped.
-const mention = /(?<![\p{L}\p{N}_@/.\\-])@([A-Za-z0-9][A-Za-z0-9_.-]{0,99})(?![/@])/gu;
+// A whole name after "@" that is neither a part of an address, a path or a team, nor escaped.
+const mention = /(?<![\p{L}\p{N}_@/.\\-])@([A-Za-z0-9][A-Za-z0-9_.-]{0,99})(?![A-Za-z0-9_.@/-])/gu;
 
 /**
  * Returns the names that a text of Markdown addresses as `@name`, in lower case. Names in code, in quoted lines and in HTML
@@ -16,9 +16,10 @@ function plainPart(markdown: string): string {
   // A line right after a quoted one continues the quotation.
   let isQuoted = false;
   for (const line of markdown.split(/\r\n?|\n/)) {
-    const [, marker = ''] = /^[\s>]*(`{3,}|~{3,})/.exec(line) ?? [];
+    const [, marker = '', info = ''] = /^[\s>]*(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
     if (fence !== null) {
-      if (marker.startsWith(fence)) fence = null;
+      // The line that ends a fence has nothing else.
+      if (marker.startsWith(fence) && info.trim() === '') fence = null;
       continue;
     }
     if (marker !== '') {

@@ -71,11 +71,11 @@ function readGithub({ name, action, payload }: ForgeDelivery): MentionSource | n
   // A reply belongs to the thread of the first comment.
   const first = at('comment.in_reply_to_id') ?? id;
   return toSource({
-    key: shape.key === null ? `text:${number}` : `${shape.key}:${id}`,
+    key: shape.key === null ? keyOf('text:', number) : keyOf(`${shape.key}:`, id),
     body: at(`${object}.${text}`),
     number,
     isPullRequest: shape.kind === 'pull' || (shape.kind === 'either' && isPullComment),
-    threadId: shape.key === 'line' ? String(first) : null,
+    threadId: shape.key === 'line' ? idOf(first) : null,
     title: at(`${shape.subject}.title`),
     description: shape.key === null ? '' : at(`${shape.subject}.body`),
     url: at(`${object}.html_url`),
@@ -87,16 +87,16 @@ function readGitlab({ name, action, payload }: ForgeDelivery): MentionSource | n
   const isNote = name === 'note';
   if (isNote ? action !== null && action !== 'create' : action !== 'open') return null;
   if (at('object_attributes.system') === true) return null;
-  const subject = isNote
-    ? { MergeRequest: 'merge_request', Issue: 'issue' }[String(at('object_attributes.noteable_type'))]
-    : name;
+  const noteable = at('object_attributes.noteable_type');
+  const ofNote = noteable === 'MergeRequest' ? 'merge_request' : noteable === 'Issue' ? 'issue' : null;
+  const subject = isNote ? ofNote : name;
   if (subject !== 'merge_request' && subject !== 'issue') return null;
   const path = isNote ? subject : 'object_attributes';
   const isPullRequest = subject === 'merge_request';
   const number = at(`${path}.iid`);
   return toSource({
     // Issues and merge requests have numbers of their own.
-    key: isNote ? `note:${at('object_attributes.id')}` : `text:${isPullRequest ? '!' : '#'}${number}`,
+    key: isNote ? keyOf('note:', at('object_attributes.id')) : keyOf(isPullRequest ? 'text:!' : 'text:#', number),
     body: at(isNote ? 'object_attributes.note' : 'object_attributes.description'),
     number,
     isPullRequest,
@@ -107,19 +107,34 @@ function readGitlab({ name, action, payload }: ForgeDelivery): MentionSource | n
   });
 }
 
-type Unchecked = { readonly [Name in keyof MentionSource]: unknown } & Pick<MentionSource, 'isPullRequest' | 'key'>;
+// The payload of an event that no other part reads may have any value anywhere.
+const idOf = (value: unknown): string | null => {
+  const isId = typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value));
+  return isId && /^[\w.:-]{1,64}$/.test(String(value)) ? String(value) : null;
+};
 
-function toSource({ body, number, threadId, title, description, url, ...rest }: Unchecked): MentionSource | null {
+function keyOf(prefix: string, value: unknown): string | null {
+  const id = idOf(value);
+  return id === null ? null : prefix + id;
+}
+
+type Unchecked = { readonly [Name in keyof MentionSource]: unknown } & Pick<MentionSource, 'isPullRequest'> & {
+    /** Null: the event does not identify the text. */
+    readonly key: string | null;
+  };
+
+function toSource({ key, body, number, threadId, title, description, url, ...rest }: Unchecked): MentionSource | null {
   const isNumber = typeof number === 'number' && Number.isInteger(number) && number > 0 && number < 2 ** 31;
-  if (typeof body !== 'string' || !isNumber || rest.key.length > 100) return null;
+  if (typeof body !== 'string' || !isNumber || key === null) return null;
   return {
     ...rest,
+    key,
     body: cleaned(body, maxBody),
     number,
     threadId: typeof threadId === 'string' && /^[\w:-]{1,100}$/.test(threadId) ? threadId : null,
     title: cleaned(title, 300).replaceAll('\n', ' '),
     description: cleaned(description, maxDescription),
-    url: typeof url === 'string' && /^https?:\/\/[^\s<>"]{1,1000}$/.test(url) ? url : null,
+    url: typeof url === 'string' && /^https?:\/\/[^\s<>"\p{C}]{1,1000}$/u.test(url) ? url : null,
   };
 }
 

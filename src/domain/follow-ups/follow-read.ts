@@ -5,7 +5,6 @@ import type { FollowedRead, ReadOutcome } from '../followed-pull-requests/read-p
 import { asSystem } from '../sessions/as-system.ts';
 import { type CountsAs, createAuthorCheck } from './authors.ts';
 import {
-  commentKey,
   discussionOf,
   type FailedChecks,
   failedChecksOf,
@@ -21,15 +20,7 @@ import {
   writeSince,
 } from './follow-up-sessions.ts';
 import { sessionMask } from './session-mask.ts';
-import {
-  checksMessage,
-  checksSummary,
-  conflictMessage,
-  type FailedCheck,
-  reviewMessage,
-  reviewSummary,
-  type Subject,
-} from './texts.ts';
+import { checksMessage, checksSummary, conflictMessage, type FailedCheck, type Subject } from './texts.ts';
 import { writeFollowUps } from './write-follow-ups.ts';
 
 /** Comments that changed this long before the newest one are read again: lists of a forge may lag behind. */
@@ -61,9 +52,9 @@ export async function followRead(services: Services, read: FollowedRead): Promis
   const begun = status === null ? on : await begin(services, on, status, page.comments);
   const counts = createAuthorCheck(read.forge, claimed.path);
   if (status !== null && haveChecksPassed(status)) await writeChecksPassed(store, begun, now());
-  await writeAll(services, read, { status, comments: page.comments, sessions: begun, counts });
-  const isUnsettled = status !== null && isDoubtfulConflict(status, read);
-  return { commentsSince: nextSince(page.comments, page.isTruncated), isUnsettled };
+  const isWaiting = await writeAll(services, read, { status, comments: page.comments, sessions: begun, counts });
+  const isUnsettled = isWaiting || (status !== null && isDoubtfulConflict(status, read));
+  return { commentsSince: isWaiting ? null : nextSince(page.comments, page.isTruncated), isUnsettled };
 }
 
 /** While follow-ups are off, all that happens is old once they are on. */
@@ -162,7 +153,9 @@ interface Found {
   readonly counts: CountsAs;
 }
 
-async function writeAll(services: Services, read: FollowedRead, found: Found): Promise<void> {
+/** Writes what is new in each session. Returns true if a text waits until it is known if it is a mention. */
+async function writeAll(services: Services, read: FollowedRead, found: Found): Promise<boolean> {
+  let isWaiting = false;
   const { status, comments, sessions, counts } = found;
   const failed = status === null ? null : failedChecksOf(status);
   const conflict = status === null ? null : conflictKey(status, read);
@@ -181,20 +174,24 @@ async function writeAll(services: Services, read: FollowedRead, found: Found): P
     const own: FoundFollowUp[] = [];
     if (failed && isNew(failed.key)) own.push(ofChecks(subject, failed, logs));
     if (conflict && isNew(conflict)) own.push(ofConflict(subject, conflict));
+    const newReviews: ReviewWithComments[] = [];
     const isRecent = (at: Date | null) => session.since === null || at === null || at >= session.since;
     for (const each of reviews.filter(({ key, review }) => isNew(key) && isRecent(review.submittedAt))) {
-      if (await counts(each.review, session.settings)) own.push(ofReview(subject, each));
+      if (await counts(each.review, session.settings)) newReviews.push(each);
     }
     const recent: PullRequestComment[] = [];
     for (const comment of loose.filter(({ createdAt }) => isRecent(createdAt))) {
       if (await counts(comment, session.settings)) recent.push(comment);
     }
-    if (own.length === 0 && recent.length === 0) continue;
+    if (own.length === 0 && newReviews.length === 0 && recent.length === 0) continue;
     const context = asSystem(services, session.enterpriseId);
     const mask = await sessionMask(context, session.id);
     const isOld = session.isJoined === true;
-    await writeFollowUps(context, { sessionId: session.id, subject, found: own, loose: recent, isOld, mask });
+    const texts = { reviews: newReviews, loose: recent, pullRequest: read.claimed };
+    const isDone = await writeFollowUps(context, { sessionId: session.id, subject, found: own, ...texts, isOld, mask });
+    if (!isDone) isWaiting = true;
   }
+  return isWaiting;
 }
 
 function subjectOf({ forge }: FollowedRead, { url }: FollowUpSession, status: PullRequestStatus | null): Subject {
@@ -225,10 +222,4 @@ function ofChecks(subject: Subject, { key, checks }: FailedChecks, logs: readonl
 function ofConflict(subject: Subject, key: string): FoundFollowUp {
   const summary = 'The pull request conflicts with its base branch';
   return { key, kind: 'conflict', summary, body: conflictMessage(subject), commentIds: [] };
-}
-
-function ofReview(subject: Subject, { key, review, comments }: ReviewWithComments): FoundFollowUp {
-  const summary = reviewSummary(review, comments.length);
-  const commentIds = comments.map(commentKey);
-  return { key, kind: 'review', summary, body: reviewMessage(subject, review, comments), commentIds };
 }

@@ -80,6 +80,10 @@ const countOf = (count: number) => (count === 1 ? '1 comment' : `${count} commen
 const toDo =
   'For each comment: change the code if the comment is right, and answer it with the tool reply_to_comment, which takes the id of the comment, and resolves its thread if you did what it asks. Commit and push to the same branch before you answer.';
 
+/** The beginnings of the paragraphs with texts of the forge, which have no empty lines, since all their lines are quoted. */
+const reviewHead = 'The review of ';
+const commentHead = (id: string) => `Comment ${plainLine(id, 100)} by `;
+
 /** The message about a review with its comments. */
 export function reviewMessage({ url, host }: Subject, review: Review, comments: readonly PullRequestComment[]): string {
   return compose([
@@ -88,9 +92,21 @@ export function reviewMessage({ url, host }: Subject, review: Review, comments: 
     notice(host),
     ...(review.body.trim() === ''
       ? []
-      : [`The review of ${loginOf(review.author)}:\n${quote(review.body, maxComment)}`]),
+      : [`${reviewHead}${loginOf(review.author)}:\n${quote(review.body, maxComment)}`]),
     commentsText(comments),
   ]);
+}
+
+/**
+ * Returns a message about a review or comments without one comment, or without the text of the review (`commentId` null); null
+ * if no text of the forge is left.
+ */
+export function withoutText(message: string, commentId: string | null): string | null {
+  const head = commentId === null ? reviewHead : commentHead(commentId);
+  const [first = '', ...others] = message.split('\n\n');
+  const rest = others.filter((paragraph) => !paragraph.startsWith(head));
+  const hasText = rest.some((paragraph) => paragraph.startsWith(reviewHead) || /^Comment \S+ by /.test(paragraph));
+  return hasText ? [first, ...rest].join('\n\n') : null;
 }
 
 /** The beginning of the message about loose comments, without the comments. */
@@ -104,7 +120,7 @@ export function commentsText(comments: readonly PullRequestComment[]): string {
       location?.line == null ? '' : `, line ${location.line}${location.side === 'old' ? ' of the base' : ''}`;
     const where = location ? ` on ${JSON.stringify(plainLine(location.path, 500))}${line}` : '';
     const hunk = location?.diffHunk ? `${quote(location.diffHunk.slice(-maxHunk), maxHunk)}\n>\n` : '';
-    return `Comment ${plainLine(id, 100)} by ${loginOf(author)}${where}:\n${hunk}${quote(body, maxComment)}`;
+    return `${commentHead(id)}${loginOf(author)}${where}:\n${hunk}${quote(body, maxComment)}`;
   });
   const rest = comments.length - shown.length;
   return [...shown, ...(rest > 0 ? [`There are ${rest} more: read_pull_request shows them.`] : [])].join('\n\n');

@@ -5,10 +5,18 @@ import type { Context } from '../context.ts';
 import { newId } from '../ids.ts';
 import type { SessionRecord } from '../sessions/session.ts';
 import { lockRunAndSession } from '../sessions/suspend-session.ts';
-import { commentKey } from './derive.ts';
+import { commentKey, type ReviewWithComments } from './derive.ts';
 import type { FoundFollowUp } from './follow-up.ts';
+import { type MentionedTexts, type ReadPullRequest, readMentionedTexts } from './mentioned-texts.ts';
 import { settle, write } from './settle.ts';
-import { commentsIntroduction, commentsText, limitMessage, type Subject } from './texts.ts';
+import {
+  commentsIntroduction,
+  commentsText,
+  limitMessage,
+  reviewMessage,
+  reviewSummary,
+  type Subject,
+} from './texts.ts';
 
 /** Time without another comment after which loose comments are sent, and the maximum time that they wait. */
 const quietMs = 30_000;
@@ -18,7 +26,11 @@ const maxWaitMs = 5 * 60_000;
 export interface FoundForSession {
   readonly sessionId: string;
   readonly subject: Subject;
+  readonly pullRequest: ReadPullRequest;
+  /** All but the reviews. */
   readonly found: readonly FoundFollowUp[];
+  /** Reviews that count. */
+  readonly reviews: readonly ReviewWithComments[];
   /** Comments of no review that count. */
   readonly loose: readonly PullRequestComment[];
   /** True: all of it was there before the session had the pull request, and is only recorded. */
@@ -27,24 +39,71 @@ export interface FoundForSession {
   readonly mask: (text: string) => string;
 }
 
-/** Writes the follow-ups that are new, each once, with their messages or notices, in one transaction. */
-export async function writeFollowUps(context: Context, forSession: FoundForSession): Promise<void> {
-  const { sessionId, subject, found, loose, isOld, mask } = forSession;
+/**
+ * Writes the follow-ups that are new, each once, with their messages or notices, in one transaction. Texts that a session got as
+ * a mention are only recorded. Returns false if a text was left out because it is not known yet if it is a mention.
+ */
+export async function writeFollowUps(context: Context, forSession: FoundForSession): Promise<boolean> {
+  const { sessionId, subject, pullRequest, found, reviews, loose, isOld, mask } = forSession;
   const { url } = subject;
-  await context.store.transact(async (tx) => {
+  return context.store.transact(async (tx) => {
     const session = await lockRunAndSession(tx, sessionId);
     const known = await knownComments(tx, session, url);
-    for (const { key, kind, summary, body, commentIds } of found) {
+    const keys = [...reviews.flatMap(keysOf), ...loose.map(commentKey)];
+    const mentioned = await readMentionedTexts(tx, pullRequest, keys);
+    const isDecided = (key: string) => !mentioned.undecided.has(key);
+    const decided = reviews.filter((each) => keysOf(each).every(isDecided));
+    for (const each of [...found, ...decided.map((review) => ofReview(subject, review, mentioned))]) {
+      const { key, kind, summary, body, commentIds } = each;
       const text = { summary: mask(summary), body: mask(body) };
       const id = await insert(context, tx, session, { url, key, kind, ...text, commentIds, dueAt: null });
       if (id === null) continue;
-      for (const each of commentIds) known.add(each);
-      if (isOld) await write(context, tx, id, 'skipped');
+      for (const comment of commentIds) known.add(comment);
+      if (isOld || isHandled(each)) await write(context, tx, id, 'skipped');
       else await settle(context, tx, session, { id, url, key, kind, ...text });
     }
-    const rest = loose.filter((comment) => !known.has(commentKey(comment)));
-    if (rest.length > 0) await writeLoose(context, tx, session, { subject, mask, comments: rest });
+    const rest = loose.map((comment) => ({ comment, key: commentKey(comment) })).filter(({ key }) => !known.has(key));
+    const select = (isWanted: (key: string) => boolean) =>
+      rest.filter(({ key }) => isWanted(key)).map(({ comment }) => comment);
+    await recordHandled(context, tx, session, { subject, mask, comments: select((key) => mentioned.handled.has(key)) });
+    const comments = select((key) => isDecided(key) && !mentioned.handled.has(key));
+    if (comments.length > 0) await writeLoose(context, tx, session, { subject, mask, comments });
+    return decided.length === reviews.length && rest.every(({ key }) => isDecided(key));
   });
+}
+
+const keysOf = ({ key, comments }: ReviewWithComments): string[] => [key, ...comments.map(commentKey)];
+
+interface FoundReview extends FoundFollowUp {
+  /** Mentions brought all of it. */
+  readonly isHandled: boolean;
+}
+
+const isHandled = (found: FoundFollowUp | FoundReview): boolean => 'isHandled' in found && found.isHandled;
+
+/** The follow-up of a review, without the texts that mentions brought; with them, if nothing else is left. */
+function ofReview(subject: Subject, of: ReviewWithComments, { handled }: MentionedTexts): FoundReview {
+  const rest = of.comments.filter((comment) => !handled.has(commentKey(comment)));
+  const review = handled.has(of.key) ? { ...of.review, body: '' } : of.review;
+  const isAll = rest.length === 0 && review.body.trim() === '' && keysOf(of).some((key) => handled.has(key));
+  const shown = isAll ? of : { review, comments: rest };
+  return {
+    ...{ key: of.key, kind: 'review', commentIds: of.comments.map(commentKey), isHandled: isAll },
+    summary: reviewSummary(shown.review, shown.comments.length),
+    body: reviewMessage(subject, shown.review, shown.comments),
+  };
+}
+
+/** Records comments that sessions got as mentions: the mentions are deleted before the pull request ends, perhaps. */
+async function recordHandled(
+  context: Context,
+  tx: Transaction,
+  session: SessionRecord,
+  loose: LooseComments,
+): Promise<void> {
+  if (loose.comments.length === 0) return;
+  const id = await insert(context, tx, session, { ...ofLoose(loose), dueAt: null });
+  if (id !== null) await write(context, tx, id, 'skipped');
 }
 
 interface LooseComments {
@@ -71,9 +130,8 @@ async function writeLoose(
      returning f.id, f.body, cardinality(f.comment_ids) as count`,
     [session.id, subject.url, commentIds, dueAt, maxWaitMs],
   );
-  const text = mask(commentsText(comments));
   if (open) {
-    const body = limitMessage(`${open.body}\n\n${text}`);
+    const body = limitMessage(`${open.body}\n\n${mask(commentsText(comments))}`);
     await tx.query('update follow_up set body = $2, summary = $3 where id = $1', [
       open.id,
       body,
@@ -81,10 +139,16 @@ async function writeLoose(
     ]);
     return;
   }
-  await insert(context, tx, session, {
-    ...{ url: subject.url, key: `comments:${commentIds[0]}`, kind: 'comments', commentIds, dueAt },
-    ...{ summary: countText(comments.length), body: limitMessage(`${commentsIntroduction(subject)}\n\n${text}`) },
-  });
+  await insert(context, tx, session, { ...ofLoose({ subject, comments, mask }), dueAt });
+}
+
+function ofLoose({ subject, comments, mask }: LooseComments): Omit<NewRow, 'dueAt'> {
+  const commentIds = comments.map(commentKey);
+  const body = limitMessage(`${commentsIntroduction(subject)}\n\n${mask(commentsText(comments))}`);
+  return {
+    ...{ url: subject.url, key: `comments:${commentIds[0]}`, kind: 'comments', commentIds },
+    ...{ summary: countText(comments.length), body },
+  };
 }
 
 const countText = (count: number) => (count === 1 ? '1 new comment' : `${count} new comments`);

@@ -36,18 +36,29 @@ export async function nextMentionAt({ store }: Pick<Services, 'store'>): Promise
   return row?.at ?? null;
 }
 
-/** Ends a mention. Its texts are deleted; the row stays, so that the same text is not taken again. */
+/**
+ * Ends a mention. Its texts are deleted; the row stays, so that the same text is not taken again. If it reached no session, the
+ * text may be a follow-up: reads of its pull request that have left it out are repeated.
+ */
 export async function finishMention(
-  { store }: Pick<Services, 'store'>,
+  { store, now, notifier }: Pick<Services, 'store' | 'now' | 'notifier'>,
   id: string,
   status: 'done' | 'ignored' | 'failed',
   error: string | null = null,
 ): Promise<void> {
-  await store.execute(
-    `update mention set status = $2, error = $3, next_attempt_at = null, body = '', title = '', description = '', answer = null
-      where id = $1 returning id`,
-    [id, status, error],
+  const repeated = await store.execute(
+    `with finished as (
+       update mention set status = $2, error = $3, next_attempt_at = null, body = '', title = '', description = '', answer = null
+        where id = $1 returning enterprise_id, host, path_key, number, is_pull_request, session_id)
+     update followed_pull_request f
+        set validator = null, wanted_at = least(f.wanted_at, $4::timestamptz), due_at = least(f.due_at, $4::timestamptz)
+       from finished m join git_connection c on c.enterprise_id = m.enterprise_id and c.host_key = m.host
+      where f.git_connection_id = c.id and f.path_key = m.path_key and f.number = m.number and m.is_pull_request
+        and m.session_id is null and not f.is_over and (f.validator is null or f.claimed_until_at is not null)
+     returning f.id`,
+    [id, status, error, now()],
   );
+  if (repeated.length > 0) notifier.notify('pull-requests');
 }
 
 /** Leaves a mention for a later attempt, or gives it up after the last. `retryAt`: the forge answers no earlier. */

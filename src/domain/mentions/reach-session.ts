@@ -3,10 +3,11 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { DomainError } from '../../common/errors.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Context, Services } from '../context.ts';
-import { skipComments } from '../follow-ups/skip-comments.ts';
+import { findSentText, removeMentionedText } from '../follow-ups/mentioned-texts.ts';
 import { useOrganization } from '../identity/organizations/use-organization.ts';
 import { insertSession } from '../sessions/create-session.ts';
 import { sessionUrl } from '../sessions/session.ts';
+import { lockRunAndSession } from '../sessions/suspend-session.ts';
 import { tryInsertMessage } from '../sessions/try-insert-message.ts';
 import type { ClaimedMention } from './claim-mentions.ts';
 import type { Mentioned } from './find-mentioned.ts';
@@ -72,7 +73,10 @@ async function saveAnswer(
   return answer;
 }
 
-/** Sends a mention on a pull request to the newest session of the organization that follows it. Null: none takes it. */
+/**
+ * Sends a mention on a pull request to the newest session of the organization that follows it, unless one of them got it as a
+ * follow-up. Returns the session that has it. Null: none takes it.
+ */
 async function messageFollower(
   context: Context,
   tx: Transaction,
@@ -80,8 +84,8 @@ async function messageFollower(
   organizationId: string,
 ): Promise<string | null> {
   if (!mention.isPullRequest) return null;
-  const sessions = await tx.query<{ id: string; url: string }>(
-    `select s.id, l.url from git_connection c
+  const sessions = await tx.query<{ sessionId: string; url: string }>(
+    `select s.id as "sessionId", l.url from git_connection c
        join followed_pull_request f on f.git_connection_id = c.id and f.path_key = $3 and f.number = $4
        join following_session l on l.followed_pull_request_id = f.id
        join session s on s.id = l.session_id and s.organization_id = $5 and not s.is_archived
@@ -90,21 +94,16 @@ async function messageFollower(
       order by s.created_at desc, s.id desc limit 3`,
     [mention.enterpriseId, mention.host, mention.pathKey, mention.number, organizationId],
   );
-  for (const { id: sessionId, url } of sessions) {
+  const { sourceKey } = mention;
+  for (const { sessionId, url } of sessions) {
+    await lockRunAndSession(tx, sessionId);
+    const sentTo = await findSentText(tx, sessions, sourceKey);
+    if (sentTo !== null) return sentTo;
     if (!(await tryInsertMessage(context, tx, { sessionId, organizationId, message: promptOf(mention) }))) continue;
-    const commentIds = commentIdsOf(mention);
-    if (commentIds !== null) await skipComments(context, tx, { sessionId, url, commentIds });
+    await removeMentionedText(context, tx, { sessionId, url, sourceKey });
     return sessionId;
   }
   return null;
-}
-
-/** Returns the names that follow-ups have for the comment of a mention; null: it is a review, whose comments they still send. */
-function commentIdsOf({ sourceKey }: ClaimedMention): readonly [string, ...string[]] | null {
-  const [kind = '', id = ''] = sourceKey.split(':');
-  if (kind === 'comment') return [`talk:${id}`];
-  if (kind === 'line') return [`line:${id}`];
-  return kind === 'note' ? [`line:${id}`, `talk:${id}`] : null;
 }
 
 async function asOrganization(services: Services, organizationId: string): Promise<Context> {

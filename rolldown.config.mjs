@@ -33,6 +33,7 @@ const programs = [
   'checkpoints/restore/restore-thread',
   'checkpoints/save/save-process',
   'domain/automations/triggers/pattern-thread',
+  'domain/execution/changes/mask-thread',
   'domain/execution/structured-output/check-thread',
 ];
 

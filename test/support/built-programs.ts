@@ -12,6 +12,7 @@ export const starters: readonly string[] = [
   'checkpoints/restore/restore-checkpoint',
   'checkpoints/save/save-process-client',
   'domain/automations/triggers/create-patterns',
+  'domain/execution/changes/mask-changes',
   'domain/execution/structured-output/check-output',
 ];
 

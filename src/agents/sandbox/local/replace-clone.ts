@@ -35,7 +35,8 @@ export async function replaceClone(mirrors: Mirrors, request: ReplaceRequest): P
     await emptyDirectory(target);
     return { ...(await cloneRepository(mirrors, request)), isEmptied: true };
   } finally {
-    await removeTree(temporary);
+    // Nothing waits for it. What a crash leaves is deleted with the directory of the session.
+    void removeTree(temporary).catch(() => undefined);
   }
 }
 

@@ -11,8 +11,7 @@ import {
   type SessionRepositoryRow,
 } from '../repositories/session-repositories.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
-import type { FindSpans } from '../runs/secret-spans.ts';
-import { maskFile, maskPatch } from './mask-lines.ts';
+import { createMaskChanges, type MaskChanges } from './mask-changes.ts';
 import { maxPatchBytes, readBaseline, writeBaseline } from './turn-baseline.ts';
 
 /** Compares the repositories of a run's session with their base, and stores what differs. */
@@ -29,7 +28,8 @@ export interface ChangesRecorder {
 export interface ChangesRecorderOptions {
   readonly organizationId: string;
   readonly sandbox: Sandbox;
-  readonly findSpans: FindSpans | null;
+  /** The secrets that are masked. */
+  readonly secretValues: readonly string[];
   readonly signal: AbortSignal;
 }
 
@@ -44,12 +44,13 @@ export function createChangesRecorder(
 ): ChangesRecorder {
   let working: Promise<void> = Promise.resolve();
   let isRefreshing = false;
+  const maskChanges = createMaskChanges(options.secretValues);
   const recordAll = async (turn: number, isEnd: boolean) => {
     if (options.sandbox.openSnapshot === undefined) return;
     const { enterpriseId, repositories } = await readSessionRepositories(context, run.sessionId);
     for (const row of repositories.filter(({ state }) => state === 'READY')) {
       try {
-        await recordOne(context, run, { ...options, enterpriseId, row, turn, isEnd });
+        await recordOne(context, run, { ...options, maskChanges, enterpriseId, row, turn, isEnd });
       } catch (error) {
         if (error instanceof FencedError) throw error;
         const fields = { err: error, sessionId: run.sessionId, repository: row.path, turn };
@@ -85,6 +86,7 @@ export function createChangesRecorder(
 }
 
 interface OneRepository extends ChangesRecorderOptions {
+  readonly maskChanges: MaskChanges;
   readonly enterpriseId: string;
   readonly row: SessionRepositoryRow;
   readonly turn: number;
@@ -92,7 +94,7 @@ interface OneRepository extends ChangesRecorderOptions {
 }
 
 async function recordOne(context: Context, run: ClaimedRun, input: OneRepository): Promise<void> {
-  const { sandbox, row, enterpriseId, signal, findSpans, turn, isEnd } = input;
+  const { sandbox, row, enterpriseId, signal, maskChanges, turn, isEnd } = input;
   const { position, baseCommit: base } = row;
   const since = await readBaseline(sandbox.files, position, base);
   const snapshot = await sandbox.openSnapshot?.({
@@ -110,12 +112,17 @@ async function recordOne(context: Context, run: ClaimedRun, input: OneRepository
     const patch = await bufferOf(snapshot.patch(), maxPatchBytes);
     const turnPatch = ofTurn === null ? null : await bufferOf(snapshot.patch(true), maxPatchBytes);
     const target = { organizationId: input.organizationId, position, baseCommit: base, name: nameOf(row) };
-    const whole = { turn: 0, changes, ...filesOf(changes, patch, findSpans) };
+    const whole = { turn: 0, changes, ...(await filesOf(changes, patch, maskChanges)) };
+    // In the first turn, both patches are the same.
+    const isSame = patch !== null && turnPatch?.equals(patch) === true;
+    const maskOfTurn = async (ofTurn: RepositoryChanges) => ({
+      ...(await filesOf(ofTurn, isSame ? null : turnPatch, maskChanges)),
+      ...(isSame && { patch: whole.patch }),
+    });
     // Its commits cannot be masked.
     const hasSecret = patch === null || whole.patch === null || !patch.equals(whole.patch);
     const bundle = hasSecret ? null : await bundleOf(snapshot, row.branch);
-    const own =
-      ofTurn === null ? [] : [{ turn, changes: ofTurn, ...filesOf(ofTurn, turnPatch, findSpans), bundle: null }];
+    const own = ofTurn === null ? [] : [{ turn, changes: ofTurn, ...(await maskOfTurn(ofTurn)), bundle: null }];
     await storeChanges(context, run, target, [{ ...whole, bundle }, ...own]);
     if (isEnd) await writeBaseline(sandbox.files, { position, base }, { changes, patch });
   } finally {
@@ -123,15 +130,15 @@ async function recordOne(context: Context, run: ClaimedRun, input: OneRepository
   }
 }
 
-function filesOf(
+async function filesOf(
   { files }: RepositoryChanges,
   patch: Buffer | null,
-  findSpans: FindSpans | null,
-): Pick<ChangeFiles, 'files' | 'patch'> {
-  if (files.length === 0) return { files: [], patch: null };
-  const masked = files.map((file) => maskFile(file, findSpans));
-  return { files: masked, patch: patch === null ? null : maskPatch(patch, findSpans) };
+  maskChanges: MaskChanges,
+): Promise<Pick<ChangeFiles, 'files' | 'patch'>> {
+  return files.length === 0 ? noFiles : maskChanges({ files, patch });
 }
+
+const noFiles = { files: [], patch: null } as const;
 
 // A clone without new commits has none, and one of an unusual form cannot have one.
 async function bundleOf(snapshot: Snapshot, branch: string): Promise<Buffer | null> {

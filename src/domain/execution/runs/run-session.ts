@@ -283,7 +283,7 @@ class SessionRun {
       changes: createChangesRecorder(context, run, {
         organizationId,
         sandbox,
-        findSpans,
+        secretValues: plan.secretValues,
         signal: this.#leasedRun.ended,
       }),
       options: createOptionControl(this.#leasedRun, { organizationId, profile, model, mask }),

@@ -71,7 +71,7 @@ export function withEnvironment(plan: LaunchPlan, { environments }: RunEnvironme
 // They change the code that the agent's own process loads, where it sends its requests, or its configuration. The commands of the
 // environment may have them.
 const refusedForAgents =
-  /^(NODE_(?!ENV$)|PYTHON|PERL|RUBY|JAVA_|_JAVA_|JDK_|GIT_|SSH_|SSL_|CURL_|REQUESTS_|BUN_|DENO_|XDG_|NPM_CONFIG_|ANTHROPIC_|CLAUDE_|OPENAI_|CODEX_|GEMINI_|GOOGLE_|OPENCODE_|OPENROUTER_)|(^|_)(PROXY|BASE_URL|API_URL|API_BASE|ENDPOINT|CONFIG|CONFIG_DIR|CONFIG_HOME|CONFIG_CONTENT)$/i;
+  /^(NODE_(?!ENV$)|OPENSSL_|GCONV_|PYTHON|PERL|RUBY|JAVA_|_JAVA_|JDK_|GIT_|SSH_|SSL_|CURL_|REQUESTS_|BUN_|DENO_|XDG_|NPM_CONFIG_|AWS_(?!(DEFAULT_)?REGION$)|AZURE_|CLOUDFLARE_|OLLAMA_|ANTHROPIC_|CLAUDE_|OPENAI_|CODEX_|GEMINI_|GOOGLE_|OPENCODE_|OPENROUTER_)|(^|_)(PROXY|BASE_URL|API_URL|API_BASE|ENDPOINT|CONFIG|CONFIG_DIR|CONFIG_HOME|CONFIG_CONTENT)$/i;
 
 /** Returns the variables of the environments for the agent itself: none that its profile, its secrets or the service set. */
 export function agentVariables(

@@ -1,3 +1,4 @@
+import { plainLine, plainMarkdown } from '../../common/plain-text.ts';
 import type { ForgeDelivery } from '../../forges/interface/events.ts';
 import type { ForgeKind } from '../../forges/interface/forge.ts';
 import { plainText } from '../../forges/support/text.ts';
@@ -132,10 +133,11 @@ function toSource({ key, body, number, threadId, title, description, url, ...res
     body: cleaned(body, maxBody),
     number,
     threadId: typeof threadId === 'string' && /^[\w:-]{1,100}$/.test(threadId) ? threadId : null,
-    title: cleaned(title, 300).replaceAll('\n', ' '),
+    title: plainLine(cleaned(title, 300), 300),
     description: cleaned(description, maxDescription),
     url: typeof url === 'string' && /^https?:\/\/[^\s<>"\p{C}]{1,1000}$/u.test(url) ? url : null,
   };
 }
 
-const cleaned = (text: unknown, max: number) => (typeof text === 'string' ? plainText(text.toWellFormed(), max) : '');
+const cleaned = (text: unknown, max: number) =>
+  typeof text === 'string' ? plainMarkdown(plainText(text.toWellFormed(), max)) : '';

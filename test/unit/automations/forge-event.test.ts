@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { eventText } from '../../../src/domain/automations/triggers/event-text.ts';
 import { forgeEventType, targetOf } from '../../../src/domain/automations/triggers/forge-event.ts';
 import { maxPayloadBytes, reducePayload } from '../../../src/domain/automations/triggers/reduce-payload.ts';
 
@@ -79,4 +80,13 @@ it('is small, whatever the forge sends', () => {
     expect(Object.keys(reduced)).toEqual(expect.arrayContaining(Object.keys(payload)));
   }
   expect(reducePayload({ issue: { body: large, title: 'Kept' } })).toMatchObject({ issue: { title: 'Kept' } });
+});
+
+it('is data whose fence and direction no text can change', () => {
+  const text = '```\n!macro \u202e\u2066\u2028';
+  const prompt = eventText('An event.', JSON.stringify({ text }));
+  const [, json = '', ...others] = prompt.split('```');
+  expect(others).toEqual(['']);
+  expect(json).not.toMatch(/!|[\u2028\u202e\u2066]/);
+  expect(JSON.parse(json.slice('json'.length))).toEqual({ text });
 });

@@ -28,3 +28,12 @@ it.each([...odd, 'https://x/\0', 'https://x/\u202e', 'javascript:x'])('has no ad
   expect(opened({ 'html_url': value })).toMatchObject({ key: 'text:3', url: null });
   expect(noted({ url: value })).toMatchObject({ key: 'note:5', url: null });
 });
+
+it('has no controls, and no marks that change the direction of a text', () => {
+  const text = 'a\u202eb\u001b[31mc\u0007\u2066d';
+  expect(opened({ title: `${text}\n`, body: `@switchyard\n${text}` })).toMatchObject({
+    title: 'abcd',
+    body: '@switchyard\nabcd',
+  });
+  expect(opened({ title: ' \u202e ' })).toMatchObject({ title: '' });
+});

@@ -96,6 +96,18 @@ describe('a mention by a person who may write to the repository', () => {
     ]);
   });
 
+  it('does not reach a session that only reviews the pull request', async () => {
+    const number = await openPullRequestAt(github, 'acme/site', 'reviewed');
+    const pullRequestUrl = `${github.url}/acme/site/pull/${number}`;
+    const { session } = await runMutation(test, 'reviewPullRequest', 'session { sessionId } userErrors { message }', {
+      ...{ organizationId: test.organizationId, pullRequestUrl },
+    });
+    await send(commented('@switchyard go on', { number, 'pull_request': { url: 'x' } }, byWriter));
+    const [mention] = await settledMentions(test);
+    expect(mention).toMatchObject({ status: 'done', sessionId: expect.any(String) });
+    expect(`devin-${mention?.sessionId}`).not.toBe(session.sessionId);
+  });
+
   it('is not sent again as a follow-up of the pull request', async () => {
     const number = await openPullRequestAt(github, 'acme/site', 'followed-up');
     const sessionId = await createSession(test, { repositories: [{ repository: 'acme/site' }] });

@@ -155,13 +155,23 @@ it('an agent posts one review of a pull request, as a comment that says who aske
   const inV3 = await call(test, test.adminToken, 'GET', `${path}/sessions/${id}`);
   expect(inV3.body.pull_requests).toEqual([{ 'pr_url': url, 'pr_state': 'open' }]);
   expect(await notices(id)).toContain(`The agent posted its review: ${found.review.reviewUrl}`);
-  // It gets no follow-ups of the pull request.
+  // Its follow-ups are off, also if those of the repository are on.
   const rows = await test.app.services.store.query<any>(
     `select session_id as id, repository_id as "repositoryId", url from session_review where session_id = $1`,
     [bare(id)],
   );
   expect(rows).toHaveLength(1);
-  expect(await readFollowUpSessions(test.app.services.store, rows)).toEqual([]);
+  const isOff = async () => (await readFollowUpSessions(test.app.services.store, rows)).map((each) => each.isOff);
+  await runMutation(test, 'updateRepository', '', { repositoryId: rows[0].repositoryId, followUpMode: 'AUTO' });
+  expect(await isOff()).toEqual([true]);
+  const document = `query($id: ID!) { session(id: $id) { pullRequests { isReviewed followUpMode followUpModeOverride }
+    events(first: 100, kinds: [PULL_REQUEST]) { nodes { ... on PullRequestEvent { isReviewedPullRequest } } } } }`;
+  const { data } = await graphql(test, test.adminToken, document, { id });
+  expect(data.session.pullRequests).toEqual([{ isReviewed: true, followUpMode: 'OFF', followUpModeOverride: null }]);
+  expect(data.session.events.nodes).toEqual([{ isReviewedPullRequest: true }]);
+  await runMutation(test, 'setPullRequestFollowUp', '', { sessionId: id, url, mode: 'SUGGEST' });
+  expect(await isOff()).toEqual([false]);
+  await runMutation(test, 'updateRepository', '', { repositoryId: rows[0].repositoryId, followUpMode: null });
   // A session that reviews a pull request did not make it.
   const metrics = await call(test, test.adminToken, 'GET', `${path}/metrics/prs`);
   expect(metrics.body).toMatchObject({ 'prs_created_count': 0 });

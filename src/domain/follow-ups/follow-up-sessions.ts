@@ -1,6 +1,12 @@
 import type { Store } from '../../store/store.ts';
 import type { FollowingSession } from '../followed-pull-requests/read-pull-request.ts';
-import { type FollowUpSettings, followUpModeOf, readFollowUpSettings } from '../repositories/follow-up-settings.ts';
+import { isReviewedIn } from '../pull-requests/details.ts';
+import {
+  type FollowUpSettings,
+  followUpModeOf,
+  type PullRequestOrigin,
+  readFollowUpSettings,
+} from '../repositories/follow-up-settings.ts';
 
 /** A session that may get follow-ups of a pull request, with the settings. */
 export interface FollowUpSession extends FollowingSession {
@@ -14,36 +20,36 @@ export interface FollowUpSession extends FollowingSession {
   readonly isSet: boolean;
 }
 
-/** Reads the settings of the sessions of one pull request, without those that only review it. */
+interface FollowUpRow extends PullRequestOrigin {
+  readonly id: string;
+  readonly own: string | null;
+  readonly since: Date | null;
+  readonly isSet: boolean;
+  readonly createdAt: Date;
+  readonly settings: unknown;
+}
+
+/** Reads the settings of the sessions of one pull request. */
 export async function readFollowUpSessions(
   store: Pick<Store, 'query'>,
   sessions: readonly FollowingSession[],
 ): Promise<FollowUpSession[]> {
-  const rows = await store.query<{
-    id: string;
-    own: string | null;
-    isOpenedByService: boolean;
-    since: Date | null;
-    isSet: boolean;
-    createdAt: Date;
-    settings: unknown;
-  }>(
+  const rows = await store.query<FollowUpRow>(
     `select s.id, p.follow_up_mode as own, p.is_opened_by_service as "isOpenedByService", p.follow_ups_since as since,
-            p.follow_up_resumed_at is not null as "isSet",
+            p.follow_up_resumed_at is not null as "isSet", ${isReviewedIn('p')} as "isReviewed",
             s.created_at as "createdAt", r.settings
        from jsonb_to_recordset($1::jsonb) w(id text, url text, "repositoryId" text)
        join session s on s.id = w.id join pull_request p on p.session_id = w.id and p.url = w.url
-       join repository r on r.id = w."repositoryId"
-      where not exists (select 1 from session_review v where v.session_id = s.id)`,
+       join repository r on r.id = w."repositoryId"`,
     [JSON.stringify(sessions.map(({ id, url, repositoryId }) => ({ id, url, repositoryId })))],
   );
   const found = new Map(rows.map((row) => [row.id, row]));
   return sessions.flatMap((session) => {
     const row = found.get(session.id);
     if (!row) return [];
-    const { own, isOpenedByService, since, isSet, createdAt } = row;
+    const { own, isOpenedByService, isReviewed, since, isSet, createdAt } = row;
     const settings = readFollowUpSettings(row.settings);
-    const isOff = followUpModeOf(own, settings, isOpenedByService) === 'off';
+    const isOff = followUpModeOf(own, settings, { isOpenedByService, isReviewed }) === 'off';
     return [{ ...session, isOpenedByService, createdAt, settings, since, isSet, isOff }];
   });
 }

@@ -1,7 +1,8 @@
 import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { noticeSession } from '../open-pull-requests/notices.ts';
-import { followUpModeOf, readFollowUpSettings } from '../repositories/follow-up-settings.ts';
+import { isReviewedIn } from '../pull-requests/details.ts';
+import { followUpModeOf, type PullRequestOrigin, readFollowUpSettings } from '../repositories/follow-up-settings.ts';
 import type { SessionRecord } from '../sessions/session.ts';
 import { writeMessage } from '../sessions/write-message.ts';
 import { checkChain } from './check-chain.ts';
@@ -23,16 +24,16 @@ export async function readFacts(
   url: string,
 ): Promise<PullRequestFacts | null> {
   const [row] = await tx.query<
-    Omit<PullRequestFacts, 'mode'> & { own: string | null; isOpenedByService: boolean; settings: unknown }
+    Omit<PullRequestFacts, 'mode'> & PullRequestOrigin & { own: string | null; settings: unknown }
   >(
-    `select p.follow_up_mode as own, p.is_opened_by_service as "isOpenedByService", p.follow_up_stop as stop,
+    `select p.follow_up_mode as own, p.is_opened_by_service as "isOpenedByService", ${isReviewedIn('p')} as "isReviewed", p.follow_up_stop as stop,
             p.follow_up_resumed_at as "resumedAt", p.checks_passed_at as "checksPassedAt", r.settings
        from pull_request p left join repository r on r.id = p.repository_id where p.session_id = $1 and p.url = $2`,
     [sessionId, url],
   );
   if (!row) return null;
-  const { own, isOpenedByService, settings, ...facts } = row;
-  return { ...facts, mode: followUpModeOf(own, readFollowUpSettings(settings), isOpenedByService) };
+  const { own, isOpenedByService, isReviewed, settings, ...facts } = row;
+  return { ...facts, mode: followUpModeOf(own, readFollowUpSettings(settings), { isOpenedByService, isReviewed }) };
 }
 
 /**
@@ -124,8 +125,9 @@ async function isDayFull(
 
 /** Tells if a newer session, which gets its follow-ups by itself, follows the same pull request. */
 async function hasNewerSession(tx: Transaction, { id }: SessionRecord, url: string): Promise<boolean> {
-  const rows = await tx.query<{ own: string | null; isOpenedByService: boolean; settings: unknown }>(
-    `select p.follow_up_mode as own, p.is_opened_by_service as "isOpenedByService", r.settings
+  const rows = await tx.query<PullRequestOrigin & { own: string | null; settings: unknown }>(
+    `select p.follow_up_mode as own, p.is_opened_by_service as "isOpenedByService", ${isReviewedIn('p')} as "isReviewed",
+            r.settings
        from following_session l join session me on me.id = l.session_id
        join following_session o on o.followed_pull_request_id = l.followed_pull_request_id and o.session_id <> l.session_id
        join session s on s.id = o.session_id and not s.is_archived and coalesce(s.ended_by, '') not in ('terminated', 'expired')
@@ -135,9 +137,7 @@ async function hasNewerSession(tx: Transaction, { id }: SessionRecord, url: stri
       order by s.created_at desc limit 100`,
     [id, url],
   );
-  return rows.some(
-    (row) => followUpModeOf(row.own, readFollowUpSettings(row.settings), row.isOpenedByService) === 'auto',
-  );
+  return rows.some((row) => followUpModeOf(row.own, readFollowUpSettings(row.settings), row) === 'auto');
 }
 
 /** Writes the limit that stopped the follow-ups of a pull request; null: none. */

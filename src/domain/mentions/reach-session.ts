@@ -74,8 +74,8 @@ async function saveAnswer(
 }
 
 /**
- * Sends a mention on a pull request to the newest session of the organization that follows it, unless one of them got it as a
- * follow-up. Returns the session that has it. Null: none takes it.
+ * Sends a mention on a pull request to the newest session of the organization that works on it, unless one of them got it as a
+ * follow-up. A session that only reviews it cannot push. Returns the session that has it. Null: none takes it.
  */
 async function messageFollower(
   context: Context,
@@ -91,6 +91,7 @@ async function messageFollower(
        join session s on s.id = l.session_id and s.organization_id = $5 and not s.is_archived
       where c.enterprise_id = $1 and c.host_key = $2 and c.deleted_at is null
         and coalesce(s.ended_by, '') not in ('terminated', 'expired')
+        and not exists (select 1 from session_review v where v.session_id = s.id)
       order by s.created_at desc, s.id desc limit 3`,
     [mention.enterpriseId, mention.host, mention.pathKey, mention.number, organizationId],
   );

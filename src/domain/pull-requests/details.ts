@@ -42,7 +42,13 @@ interface Values {
 export type PullRequestDetails = Narrowed<'PullRequest', (typeof detailFields)[number], Values> & {
   /** The stored settings of the repository; null: it has no row. */
   readonly settings: unknown;
+  /** The session was started to review it. */
+  readonly isReviewed: boolean;
 };
+
+/** The condition that a session was started to review its pull request, for a `pull_request` of this alias. */
+export const isReviewedIn = (alias: string): string =>
+  `exists (select 1 from session_review v where v.session_id = ${alias}.session_id and v.url = ${alias}.url)`;
 
 /** Maximum number of checks, and of reviews, that are stored. */
 const maxEach = 50;

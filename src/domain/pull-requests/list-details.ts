@@ -2,7 +2,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith } from '../../auth/viewer.ts';
 import { selectFields } from '../../store/tables.ts';
 import type { Context } from '../context.ts';
-import { detailFields, type PullRequestDetails } from './details.ts';
+import { detailFields, isReviewedIn, type PullRequestDetails } from './details.ts';
 
 /**
  * Returns the details of the pull requests of these sessions, by unprefixed ids, in the ids' order. Empty for a session that the viewer
@@ -14,7 +14,8 @@ export async function listPullRequestDetails(
 ): Promise<PullRequestDetails[][]> {
   const { enterpriseId, all, ids } = organizationsWith(viewer, permissionFor.viewSession);
   const rows = await store.query<PullRequestDetails>(
-    `select ${selectFields('PullRequest', 'p', detailFields)}, r.settings from pull_request p
+    `select ${selectFields('PullRequest', 'p', detailFields)}, r.settings, ${isReviewedIn('p')} as "isReviewed"
+       from pull_request p
        left join repository r on r.id = p.repository_id
        join session s on s.id = p.session_id join organization o on o.id = s.organization_id
       where p.session_id = any($1::text[]) and o.enterprise_id = $2 and ($3::boolean or o.id = any($4::text[]))`,

@@ -38,12 +38,22 @@ export function readFollowUpSettings(stored: unknown): FollowUpSettings {
   };
 }
 
-/** Determines the mode of a pull request from its own setting and that of its repository. */
+/** The facts about a session's pull request that decide about its mode without a setting of its own. */
+export interface PullRequestOrigin {
+  readonly isOpenedByService: boolean;
+  /** The session was started to review it. */
+  readonly isReviewed: boolean;
+}
+
+/**
+ * Determines the mode of a session's pull request from its own setting and that of its repository. The setting of the repository
+ * does not apply to a pull request that the session reviews: it is off.
+ */
 export function followUpModeOf(
   own: string | null,
   { followUpMode }: Pick<FollowUpSettings, 'followUpMode'>,
-  isOpenedByService: boolean,
+  { isOpenedByService, isReviewed }: PullRequestOrigin,
 ): FollowUpMode {
-  const chosen = followUpModes.find((mode) => mode === own) ?? followUpMode;
+  const chosen = followUpModes.find((mode) => mode === own) ?? (isReviewed ? 'off' : followUpMode);
   return chosen ?? (isOpenedByService ? 'auto' : 'suggest');
 }

@@ -29,7 +29,12 @@ export async function writePullRequest(
     : [...session.pullRequests, pullRequest];
   await tx.query('update session set pull_requests = $2::jsonb where id = $1', [session.id, JSON.stringify(all)]);
   const { url, state } = pullRequest;
-  const entry: NewEntry = { kind: 'PULL_REQUEST', body: url, data: { url, state } };
+  const reviews = await tx.query('select 1 from session_review v where v.session_id = $1 and v.url = $2', [
+    session.id,
+    url,
+  ]);
+  const data = { url, state, ...(reviews.length > 0 && { isReviewed: true }) };
+  const entry: NewEntry = { kind: 'PULL_REQUEST', body: url, data };
   await appendEntries(tx, session.id, generation, [entry], context.now());
   notifySession(context, tx, session);
   return true;

@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { checksOf, mergeabilityOf, reviewsOf } from '../../../web/src/session/pull-request-text.ts';
+import {
+  checksOf,
+  mergeabilityOf,
+  pullRequestEventText,
+  reviewsOf,
+} from '../../../web/src/session/pull-request-text.ts';
 
 it('sums up checks, with the most urgent state first', () => {
   const checks = (...states: string[]) => checksOf(states.map((state) => ({ state })));
@@ -28,4 +33,10 @@ it('keeps the last decision of each reviewer', () => {
     review(null, 'COMMENTED'),
   ]).map(({ author, text }) => `${author} ${text}`);
   expect(texts).toEqual(['ann asked for changes', 'bob approved', 'Somebody commented']);
+});
+
+it('does not say that a session opened the pull request that it reviews', () => {
+  expect(pullRequestEventText('OPEN', false)).toBe('Opened pull request');
+  expect(pullRequestEventText('OPEN', true)).toBe('Reviews pull request');
+  expect(pullRequestEventText('MERGED', true)).toBe('Merged pull request');
 });

@@ -173,6 +173,7 @@ export function readEntry(reference: entry_event$key): Entry {
             url
             state
           }
+          isReviewedPullRequest
         }
         ... on AttachmentEvent {
           id

@@ -22,11 +22,12 @@ interface FollowUpsProps {
 
 /** The follow-ups of a session's pull request: how they reach the session, why they stopped, and what came. */
 export function FollowUps({ sessionId, pullRequest, mayManage }: FollowUpsProps) {
-  const { url, state, followUpMode, followUpModeOverride, followUpStop, followUps } = useFragment(
+  const { url, state, followUpMode, followUpModeOverride, followUpStop, followUps, isReviewed } = useFragment(
     graphql`
       fragment followUps_pullRequest on PullRequest @throwOnFieldError {
         url
         state
+        isReviewed
         followUpMode
         followUpModeOverride
         followUpStop
@@ -63,6 +64,7 @@ export function FollowUps({ sessionId, pullRequest, mayManage }: FollowUpsProps)
     });
   const open = followUps.filter(isOpen);
   const settled = followUps.filter((each) => !isOpen(each));
+  const defaultName = isReviewed ? 'By default' : 'As the repository';
   const stop = followUpStop == null ? undefined : stopTexts[followUpStop];
   return (
     <div className="follow-ups">
@@ -74,7 +76,7 @@ export function FollowUps({ sessionId, pullRequest, mayManage }: FollowUpsProps)
           onChange={({ target }) => change(target.value)}
         >
           <option value="">
-            {followUpModeOverride == null ? `As the repository: ${modeNames[followUpMode]}` : 'As the repository'}
+            {followUpModeOverride == null ? `${defaultName}: ${modeNames[followUpMode]}` : defaultName}
           </option>
           {Object.entries(modeNames).map(([mode, name]) => (
             <option key={mode} value={mode}>

@@ -5,14 +5,9 @@ import { Time } from '../ui/time.tsx';
 import type { EntryOf } from './entry.ts';
 import { PullRequestBadge } from './pull-request-badge.tsx';
 import { pullRequestName } from './pull-request-name.ts';
+import { pullRequestEventText } from './pull-request-text.ts';
 
-const verbs: Readonly<Record<string, string>> = {
-  OPEN: 'Opened pull request',
-  MERGED: 'Merged pull request',
-  CLOSED: 'Closed pull request',
-};
-
-/** A pull request that the session opened, or whose state changed, as a link. */
+/** A pull request that the session opened or reviews, or whose state changed, as a link. */
 export function PullRequestRow({ entry }: { readonly entry: EntryOf<'PullRequestEvent'> }) {
   const { url, state } = entry.pullRequest;
   return (
@@ -20,7 +15,7 @@ export function PullRequestRow({ entry }: { readonly entry: EntryOf<'PullRequest
       <p>
         <Icon name="pull" size={14} />
         <span>
-          {verbs[state] ?? 'Pull request'}{' '}
+          {pullRequestEventText(state, entry.isReviewedPullRequest)}{' '}
           <a href={safeAddress(url)} target="_blank" rel="noopener noreferrer">
             {pullRequestName(url)}
           </a>

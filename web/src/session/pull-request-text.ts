@@ -86,3 +86,13 @@ export function reviewsOf(reviews: readonly Review[]): readonly ReviewText[] {
     url: url ?? null,
   }));
 }
+
+const events: Readonly<Record<string, string>> = {
+  OPEN: 'Opened pull request',
+  MERGED: 'Merged pull request',
+  CLOSED: 'Closed pull request',
+};
+
+/** Says what happened to a pull request of a session, before its name. */
+export const pullRequestEventText = (state: string, isReviewed: boolean): string =>
+  isReviewed && state === 'OPEN' ? 'Reviews pull request' : (events[state] ?? 'Pull request');

@@ -168,18 +168,23 @@ export const PullRequestType = builder.objectRef<SessionPullRequest>('PullReques
       description: `Whether the service opened the pull request for the session; ${unknown}.`,
       resolve: detail(({ isOpenedByService }) => isOpenedByService),
     }),
+    isReviewed: t.boolean({
+      nullable: true,
+      description: `Whether the session was started to review the pull request; ${unknown}.`,
+      resolve: detail(({ isReviewed }) => isReviewed),
+    }),
     followUpMode: t.field({
       type: FollowUpModeEnum,
       nullable: true,
-      description: `Way in which follow-ups of the pull request reach the session, by its own setting or else by that of the repository; ${unknown}.`,
+      description: `Way in which follow-ups of the pull request reach the session, by its own setting or else by that of the repository; OFF without an own setting if the session reviews it; ${unknown}.`,
       resolve: detail((details) =>
-        followUpModeOf(details.followUpMode, readFollowUpSettings(details.settings), details.isOpenedByService),
+        followUpModeOf(details.followUpMode, readFollowUpSettings(details.settings), details),
       ),
     }),
     followUpModeOverride: t.field({
       type: FollowUpModeEnum,
       nullable: true,
-      description: 'Own setting of the pull request; null if the setting of the repository applies.',
+      description: 'Own setting of the pull request; null if there is none.',
       resolve: detail((details) => followUpModes.find((mode) => mode === details.followUpMode) ?? null),
     }),
     followUpStop: t.field({

@@ -201,7 +201,7 @@ eventType(
 
 eventType(
   'PullRequestEvent',
-  'Pull request that the session created, or a change of the state of a pull request.',
+  'Pull request that the session created or reviews, or a change of the state of a pull request.',
   (t) => ({
     pullRequest: t.field({
       type: PullRequestType,
@@ -211,6 +211,10 @@ eventType(
         const { url, state } = dataOf(entry);
         return { url: textOf(url) ?? entry.body ?? '', state: pullRequestState.read(state) ?? 'open', sessionId: null };
       },
+    }),
+    isReviewedPullRequest: t.boolean({
+      description: 'Whether the session was started to review the pull request, and so did not create it.',
+      resolve: (entry) => dataOf(entry).isReviewed === true,
     }),
   }),
 );

@@ -3,6 +3,7 @@ import type { Services } from '../domain/context.ts';
 import { createCheckpointSweep } from '../jobs/checkpoints.ts';
 import { createDeletedOrganizations } from '../jobs/deleted-organizations.ts';
 import { createDueAutomations } from '../jobs/due-automations.ts';
+import { createEnvironmentBuilds } from '../jobs/environment-builds.ts';
 import { createForgeEvents } from '../jobs/forge-events.ts';
 import { createIdleSessions } from '../jobs/idle-sessions.ts';
 import { createMentions } from '../jobs/mentions.ts';
@@ -30,6 +31,7 @@ export function createJobs(config: Config, services: Services): readonly Job[] {
     createMentions(services),
     createWebhooks(services),
     createPullRequests(services),
+    createEnvironmentBuilds(services),
     createCheckpointSweep(services, config),
   ];
   // Users send files to API processes, and agents create files in workers.

@@ -157,3 +157,21 @@ it('shows the set-ups of an organization to those who may view it, and deletes t
   });
   expect(deleted).toMatchObject({ repository: { environmentBuilds: [] }, userErrors: [] });
 });
+
+it('builds an environment for those who may use the repository, and an unsaved definition for those who may store it', async () => {
+  const build = (more: object, token: string) =>
+    runMutation(test, 'buildEnvironment', 'environmentBuild { state trigger }', { repositoryId: site, ...more }, token);
+  const own = { organizationId: team.organizationId };
+  const environmentDefinition = 'setup: echo $TOKEN\nsecrets: [TOKEN]';
+  expect(await build({ ...own, environmentDefinition }, team.token)).toMatchObject({ error: 'FORBIDDEN' });
+  expect(await build({ organizationId: others.organizationId }, others.token)).toMatchObject({ error: 'NOT_FOUND' });
+  expect(await build({ organizationId: others.organizationId }, test.adminToken)).toMatchObject({ error: 'NOT_FOUND' });
+  expect(await build({ ...own, environmentDefinition: 'setup: [' }, test.adminToken)).toMatchObject({
+    userErrors: [{ code: 'INVALID_INPUT', message: expect.stringContaining('line 1') }],
+  });
+  const started = { environmentBuild: { state: 'QUEUED', trigger: 'REQUEST' }, userErrors: [] };
+  expect(await build(own, team.token)).toMatchObject(started);
+  expect(await build({ ...own, environmentDefinition }, test.adminToken)).toMatchObject({
+    userErrors: [{ code: 'INVALID_STATE' }],
+  });
+});

@@ -60,6 +60,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   complete: ['GithubAppInstallation', 'GithubAppRegistration'],
   open: ['PullRequest'],
   review: ['PullRequest'],
+  build: ['Environment'],
   run: ['Automation'],
   test: ['GitConnection', 'ProviderKey', 'WebhookEndpoint'],
   redeliver: ['WebhookDelivery'],

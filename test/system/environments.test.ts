@@ -1,14 +1,12 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
-import { connectGitForge } from '../support/connected-forge.ts';
-import { type GitForge, plainGit, startGitForge } from '../support/git-forge.ts';
+import * as environments from '../support/environments.ts';
+import { commit, environmentFile, runGit } from '../support/environments.ts';
+import type { GitForge } from '../support/git-forge.ts';
 import { runMutation } from '../support/people.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { whyNoSandbox } from '../support/sandbox.ts';
-import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
-import { createSession } from '../support/sessions.ts';
 import { shellAgent } from '../support/shell-agent.ts';
 
 const problem = await whyNoSandbox();
@@ -31,70 +29,10 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-const environmentFile = '.switchyard/environment.yaml';
-
-/** Creates a repository at a new forge, which the organization may use. */
-async function addRepository(files: Readonly<Record<string, string>>): Promise<GitForge> {
-  const forge = await startGitForge();
-  await forge.addRepository('acme/site', { 'README.md': '# Site\n', 'package-lock.json': '{}', ...files });
-  await connectGitForge(test, forge, 'acme/site');
-  return forge;
-}
-
-/** Commits a change of files at the forge; `link to …` makes a symbolic link. */
-async function commit(forge: GitForge, files: Readonly<Record<string, string>>): Promise<void> {
-  const index = { GIT_INDEX_FILE: `${forge.directoryOf('acme/site')}/edit-index` };
-  const git = (args: string[], input = '') => runGit(forge, args, input, index);
-  await git(['read-tree', 'main']);
-  for (const [path, text] of Object.entries(files)) {
-    const target = text.startsWith('link to ') ? text.slice('link to '.length) : null;
-    const id = await git(['hash-object', '-w', '--stdin'], target ?? text);
-    await git(['update-index', '--add', '--cacheinfo', `${target === null ? '100644' : '120000'},${id},${path}`]);
-  }
-  const id = await git(['commit-tree', '-p', 'main', '-m', 'Change', await git(['write-tree'])]);
-  await git(['update-ref', 'refs/heads/main', id]);
-}
-
-async function runGit(forge: GitForge, args: readonly string[], input: string, env: object): Promise<string> {
-  const options = { input, env: { ...plainGit, ...env } as NodeJS.ProcessEnv, encoding: 'utf8' } as const;
-  return execFileSync('git', ['-C', forge.directoryOf('acme/site'), ...args], options).trim();
-}
-
-type Entry = { readonly kind: string; readonly body: string | null; readonly data: Record<string, unknown> };
-
-/** Runs a prompt in a new session of a repository. */
-async function run(forge: GitForge, agent: string, prompt: string, more: object = {}) {
-  const repositories = [{ repository: `${forge.host}/acme/site`, ...(more as { repository?: object }).repository }];
-  const { repository: _repository, ...values } = more as { repository?: object };
-  const input = { agent, prompt, organizationId: test.organizationId, repositories, ...values };
-  const id = await createSession(test, input);
-  await waitUntilEnded(test, id);
-  const entries = async () =>
-    test.app.services.store.query<Entry>('select kind, body, data from log_entry where session_id = $1 order by seq', [
-      id,
-    ]);
-  const calls = async (what: string) => {
-    const found = (await entries()).filter(
-      ({ kind, data }) => kind === 'TOOL_CALL' && String(data.title).startsWith(what),
-    );
-    return found.filter(({ data }) => data.status !== 'in_progress').map(({ data }) => data);
-  };
-  const last = async () => ((await readMessages(test, id)).at(-1) ?? '').replace('AGENT_MESSAGE: ', '');
-  const send = async (body: string) => {
-    await runMutation(test, 'sendMessage', '', { sessionId: id, body });
-    await waitUntilEnded(test, id);
-    return last();
-  };
-  const notices = async () => (await entries()).filter(({ kind }) => kind === 'NOTICE').map(({ body }) => body);
-  return { id, output: await last(), entries, calls, notices, send };
-}
-
-const builds = (forge: GitForge) =>
-  test.app.services.store.query<{ state: string; log: string; checkpointId: string | null }>(
-    `select b.state, b.log, b.checkpoint_id as "checkpointId" from environment_build b join repository r on r.id = b.repository_id
-      where r.host = $1 order by b.created_at`,
-    [forge.host],
-  );
+const addRepository = (files: Readonly<Record<string, string>>) => environments.addRepository(test, files);
+const run = (forge: GitForge, agent: string, prompt: string, more: object = {}) =>
+  environments.runSession(test, forge, agent, prompt, more);
+const builds = (forge: GitForge) => environments.readBuilds(test, forge);
 
 describe.each(sandboxes)('in the sandbox %s', (agent) => {
   it('sets up once, and starts the next session with the result', async () => {

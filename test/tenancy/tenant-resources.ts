@@ -242,7 +242,22 @@ export async function seedGitConnection(
   await tx.prisma.environmentBuild.create({
     data: {
       ...{ ...build, hash: canary('hash'), machine: canary('machine'), commit: canary('commit'), log: canary('log') },
+      ...{ definition: `setup: echo ${canary('unsaved')}` },
       ...{ createdAt, startedAt: createdAt, finishedAt: createdAt, usedAt: createdAt },
+    },
+  });
+  const problems = [{ severity: 'WARNING', file: null, line: 1, message: canary('problem') }];
+  const environment = { source: '.switchyard/environment.yaml', definition: null, problems };
+  await tx.prisma.environmentRead.create({
+    data: {
+      ...{
+        organizationId,
+        repositoryId,
+        environment,
+        commit: canary('read-commit'),
+        error: canary('read-environment'),
+      },
+      ...{ readAt: createdAt, createdAt },
     },
   });
   await tx.prisma.repository.create({

@@ -16,7 +16,7 @@ export const auditActions = {
   'create_session': {
     target: 'session',
     meaning:
-      'A new session was created. If it is a fork, `forkedFromId` and `checkpointId` in the data name the session and the checkpoint.',
+      'A new session was created. If it is a fork, `forkedFromId` and `checkpointId` in the data name the session and the checkpoint. If it exists for a set-up of a repository, `repository` and `trigger` name the repository and the cause.',
   },
   'send_message': { target: 'message', meaning: 'A message was sent to a session.' },
   'edit_message': { target: 'message', meaning: 'A message was edited before the agent received it.' },

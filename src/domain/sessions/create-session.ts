@@ -183,6 +183,10 @@ export interface SessionToWrite {
   readonly automationId: string | null;
   /** Text whose tokens name repositories; null: none do. */
   readonly tokensIn: string | null;
+  /** The set-up of a repository that the session exists for; missing: it has an agent. */
+  readonly setUp?:
+    | undefined
+    | { readonly repository: string; readonly trigger: string; readonly hasDefinition: boolean };
 }
 
 /** Writes a session with everything that belongs to it, and records the act. Throws the errors of {@link createSession}. */
@@ -190,7 +194,7 @@ export async function writeSession(
   context: Context,
   tx: Transaction,
   organization: OrganizationRecord,
-  { id, input, owner, origin, parent, fork, automationId, tokensIn }: SessionToWrite,
+  { id, input, owner, origin, parent, fork, automationId, tokensIn, setUp }: SessionToWrite,
 ): Promise<void> {
   const organizationId = organization.id;
   const references = await resolveReferences(context, tx, organizationId, input);
@@ -226,13 +230,14 @@ export async function writeSession(
     reserved,
     branchTemplate,
     beginning,
+    setUp,
   };
   await insertRows(context, tx, rows);
   await audit(context, tx, 'create_session', {
     organizationId,
     sessionId: id,
     targetId: id,
-    data: { ...(automationId === null ? {} : { automationId }), ...(fork && forkData(fork)) },
+    data: { ...(automationId === null ? {} : { automationId }), ...(fork && forkData(fork)), ...setUp },
   });
   tx.afterCommit(() => {
     context.notifier.notify(`organization:${organizationId}`);
@@ -245,7 +250,7 @@ const forkData = ({ sessionId, beginning }: NonNullable<SessionToWrite['fork']>)
   checkpointId: prefixedId('checkpoint', beginning.checkpoint.id),
 });
 
-/** The input of a new session after its check. An empty prompt: the session waits for its first message. */
+/** The input of a new session after its check. An empty prompt: the session waits for its first message, or for its set-up. */
 type ParsedInput = z.output<typeof sessionSchema>;
 
 function idempotencyKeyOf(context: Context, raw: CreateSessionInput, options: CreateSessionOptions): string | null {
@@ -279,7 +284,8 @@ async function insertRows(
   const { branchTemplate, reserved } = session;
   const now = context.now();
   const hasPrompt = input.prompt !== '';
-  const state = hasPrompt ? newState : waitingState;
+  const isQueued = hasPrompt || session.setUp !== undefined;
+  const state = isQueued ? newState : waitingState;
   const json = (value: unknown) => (value == null ? {} : { value: JSON.parse(JSON.stringify(value)) });
   const schema = json(input.structuredOutputSchema);
   const tags = input.tags ?? [];
@@ -316,7 +322,7 @@ async function insertRows(
   });
   const principalId = owner.userId ?? owner.serviceUserId ?? '';
   await tx.prisma.run.create({
-    data: { sessionId: id, organizationId, principalId, queuedAt: hasPrompt ? now : null },
+    data: { sessionId: id, organizationId, principalId, queuedAt: isQueued ? now : null },
   });
   await tx.prisma.sessionHead.create({ data: { sessionId: id } });
   if (beginning !== null) {

@@ -1,3 +1,5 @@
+import { notFound } from '../../../common/errors.ts';
+import { requestBuild } from '../../../domain/environment-builds/request-build.ts';
 import { findOrganizations } from '../../../domain/identity/organizations/use-organization.ts';
 import {
   deleteEnvironmentBuilds,
@@ -5,17 +7,26 @@ import {
   findBuildLogs,
   findStoredEnvironments,
 } from '../../../domain/library/repositories/environment-builds.ts';
+import { findRepositories } from '../../../domain/library/repositories/repositories.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { storedEnum } from './define-enum.ts';
 import { Organization } from './organization-ref.ts';
 import { Repository } from './repositories.ts';
+import { organizationIdDescription } from './scope-input.ts';
 import { Session } from './sessions.ts';
 
 const buildState = storedEnum('EnvironmentBuildState', 'The state of a set-up of a repository.', {
-  BUILDING: 'A session runs the set-up.',
+  QUEUED: 'The set-up waits for a worker.',
+  BUILDING: 'The set-up runs, or its result is being stored.',
   READY: 'The result is stored, and new sessions start with it.',
   FAILED: 'The set-up failed, or its result could not be stored. The next session tries again.',
+});
+
+const buildTrigger = storedEnum('EnvironmentBuildTrigger', 'The cause of a set-up of a repository.', {
+  SESSION: 'A session needed it.',
+  PUSH: 'The default branch has a new commit, whose set-up has no result.',
+  REQUEST: 'A user requested it by `buildEnvironment`.',
 });
 
 const EnvironmentBuildType = builder.objectRef<EnvironmentBuild>('EnvironmentBuild').implement({
@@ -30,7 +41,8 @@ const EnvironmentBuildType = builder.objectRef<EnvironmentBuild>('EnvironmentBui
     session: t.field({
       type: Session,
       nullable: true,
-      description: 'Session that runs, or last ran, the set-up; null if the viewer may not view it.',
+      description:
+        'Session that runs, or last ran, the set-up; null if the viewer may not view it. A set-up by a push or a request has a session of its own, which is unlisted and starts no agent. Its log shows the output of the commands as they run.',
       resolve: ({ sessionId }, _args, { loaders }) => loaders.sessions.load(sessionId),
     }),
     state: t.field({
@@ -39,7 +51,15 @@ const EnvironmentBuildType = builder.objectRef<EnvironmentBuild>('EnvironmentBui
       description: 'State of the set-up; null if this version does not know it.',
       resolve: ({ state }) => buildState.read(state),
     }),
-    commit: t.exposeString('commit', { description: 'Commit of the repository that was set up.' }),
+    trigger: t.field({
+      type: buildTrigger.type,
+      nullable: true,
+      description: 'Cause of the set-up; null if this version does not know it.',
+      resolve: ({ trigger }) => buildTrigger.read(trigger),
+    }),
+    commit: t.exposeString('commit', {
+      description: 'Commit of the repository that was set up; empty until it is known.',
+    }),
     bytes: t.float({
       description: 'Size of the files of the result in bytes; 0 if there is none.',
       resolve: ({ bytes }) => Number(bytes),
@@ -47,10 +67,10 @@ const EnvironmentBuildType = builder.objectRef<EnvironmentBuild>('EnvironmentBui
     log: t.string({
       nullable: true,
       description:
-        'Commands of the set-up with the ends of their output, in which secrets are masked: the last 60,000 characters. Empty until the set-up ends; null if the set-up was deleted.',
+        'Commands of the set-up with the ends of their output, in which secrets are masked: the last 60,000 characters. Empty until the set-up of a session ends, and about two seconds old while any other runs; null if the set-up was deleted.',
       resolve: ({ id }, _args, { loaders }) => loaders.of(findBuildLogs).load(id),
     }),
-    startedAt: t.expose('startedAt', { type: 'DateTime', description: 'Time when the set-up began.' }),
+    startedAt: t.expose('startedAt', { type: 'DateTime', description: 'Time when the set-up began, or was queued.' }),
     finishedAt: t.expose('finishedAt', {
       type: 'DateTime',
       nullable: true,
@@ -58,7 +78,7 @@ const EnvironmentBuildType = builder.objectRef<EnvironmentBuild>('EnvironmentBui
     }),
     usedAt: t.expose('usedAt', {
       type: 'DateTime',
-      description: 'Last time that a session started with the result, or built it.',
+      description: 'Last time that a session started with the result, or that a session or a user had it built.',
     }),
   }),
 });
@@ -78,6 +98,28 @@ builder.objectFields(Repository, (t) => ({
     ],
   }),
 }));
+
+addMutation('buildEnvironment', {
+  description:
+    'Starts the set-up of a repository at its default branch, from an empty workspace and without an agent. New sessions start with its result, which replaces an earlier result of the same set-up. An organization has one such set-up of a repository at a time.',
+  needs: ['createSession'],
+  input: (t) => ({
+    repositoryId: t.id({ required: true, description: 'Global ID or REST id of the repository.' }),
+    organizationId: t.id({ description: organizationIdDescription }),
+    environmentDefinition: t.string({
+      description:
+        'Definition to build, which need not be saved, in the form of `.switchyard/environment.yaml`, at most 64 KB. It needs the permission of `updateRepository`. If omitted: the definition that applies.',
+    }),
+    agent: t.string({ description: 'Agent profile in whose sandbox the set-up runs; if omitted: the default one.' }),
+  }),
+  payload: { environmentBuild: EnvironmentBuildType, repository: Repository },
+  act: async (input, { domain }) => {
+    const environmentBuild = await requestBuild(domain, input);
+    const [repository] = await findRepositories(domain, [environmentBuild.repositoryId]);
+    if (!repository) throw notFound('repository');
+    return { environmentBuild, repository };
+  },
+});
 
 addMutation('deleteEnvironmentBuilds', {
   description:

@@ -7,6 +7,7 @@ import { beginWithCopy, lockCheckpoints } from '../../sessions/checkpoints/copy-
 import { openForClone, requestedStateOf } from '../repositories/prepare-repositories.ts';
 import { readSessionRepositories, type SessionRepositoryRow } from '../repositories/session-repositories.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
+import type { RequestedBuild } from '../runs/launch.ts';
 import { lockRun } from '../runs/turns.ts';
 import { findReadyBuild, hasReadyBuild, type ReadyBuild } from './builds.ts';
 import { hashOf, machineOf, readStoredEnvironments } from './run-environment.ts';
@@ -16,6 +17,8 @@ export interface BeginOptions {
   readonly organizationId: string;
   readonly profile: AgentProfile;
   readonly driver: ReturnType<Agents['driverOf']>;
+  /** The set-up for which the session exists; null: it has an agent. One that a user requested begins with nothing. */
+  readonly build: Pick<RequestedBuild, 'trigger'> | null;
   readonly signal: AbortSignal;
 }
 
@@ -28,7 +31,13 @@ export async function beginWithBuild(context: Context, run: ClaimedRun, options:
   const { driver, organizationId } = options;
   const { sessionId } = run;
   const isNew = run.checkpointId === null && run.agentSessionId === null && !run.isRestoreRequested && !run.isTurnOpen;
-  if (!isNew || !context.checkpoints.isOn || driver.openRepositoryFiles === undefined) return run;
+  if (
+    !isNew ||
+    options.build?.trigger === 'REQUEST' ||
+    !context.checkpoints.isOn ||
+    driver.openRepositoryFiles === undefined
+  )
+    return run;
   if (driver.restoreWorkspace === undefined || (await driver.workspaces.has(sessionId))) return run;
   const { enterpriseId, repositories } = await readSessionRepositories(context, sessionId);
   const [row, ...others] = repositories;
@@ -36,7 +45,7 @@ export async function beginWithBuild(context: Context, run: ClaimedRun, options:
   if (!(await hasReadyBuild(context, { organizationId, repositoryId: row.repositoryId }))) return run;
   try {
     const build = await findBuild(context, { ...options, enterpriseId }, row);
-    return build === null ? run : await copyBuild(context, run, build);
+    return build === null ? run : await copyBuild(context, run, build, options.build === null);
   } catch (error) {
     // The clone reports the same with a sentence for users.
     if (!(error instanceof RepositoryError || error instanceof DomainError)) throw error;
@@ -64,16 +73,17 @@ async function findBuild(
 }
 
 const use = `
-  update environment_build set used_at = $3::timestamptz where id = $1 and checkpoint_id = $2 and state = 'READY' returning id`;
+  update environment_build set used_at = case when $4::boolean then $3::timestamptz else used_at end
+   where id = $1 and checkpoint_id = $2 and state = 'READY' returning id`;
 
 // The build may be deleted meanwhile: then its checkpoint is no longer there.
-async function copyBuild(context: Context, run: ClaimedRun, build: ReadyBuild): Promise<ClaimedRun> {
+async function copyBuild(context: Context, run: ClaimedRun, build: ReadyBuild, isUse: boolean): Promise<ClaimedRun> {
   const { sessionId, generation } = run;
   const now = context.now();
   return context.store.transact(async (tx) => {
     await lockCheckpoints(tx, build.sessionId);
     await lockRun(tx, run);
-    if ((await tx.query(use, [build.id, build.checkpointId, now])).length === 0) return run;
+    if ((await tx.query(use, [build.id, build.checkpointId, now, isUse])).length === 0) return run;
     const copy = { from: { id: build.checkpointId }, sessionId, generation, turn: 0, seq: 0, now } as const;
     const checkpointId = await beginWithCopy(tx, { ...copy, kind: 'ENVIRONMENT', withAgentSession: false });
     return { ...run, checkpointId, isRestoreRequested: true };

@@ -31,9 +31,9 @@ const claim = `
   select $1, o.id, $3, $4, $5, 'BUILDING', $6, $7, $8::timestamptz, $8::timestamptz, $8::timestamptz
     from organization o where o.id = $2 and o.deleted_at is null
   on conflict (organization_id, repository_id, hash) do update
-     set state = 'BUILDING', session_id = excluded.session_id, commit = excluded.commit, machine = excluded.machine, checkpoint_id = null,
+     set state = 'BUILDING', trigger = 'SESSION', definition = null, session_id = excluded.session_id, commit = excluded.commit, machine = excluded.machine, checkpoint_id = null,
          log = '', bytes = 0, started_at = excluded.started_at, finished_at = null, used_at = excluded.used_at
-   where b.state = 'FAILED' or (b.state = 'BUILDING' and (b.session_id = excluded.session_id or b.started_at < $9::timestamptz))
+   where b.state = 'FAILED' or (b.state = 'BUILDING' and b.trigger = 'SESSION' and (b.session_id = excluded.session_id or b.started_at < $9::timestamptz))
   returning b.id`;
 
 /** Claims the right to store the result of a set-up. Returns the id of the build; null: it is stored, or another session is about to. */

@@ -15,12 +15,17 @@ type Row = Pick<SessionRepositoryRow, 'host' | 'path'>;
 const listed = (commands: readonly string[]): string =>
   commands.map((command) => `\`${cleanText(command).slice(0, 200).replaceAll('`', "'")}\``).join(', ');
 
-/** Makes the log entry about the problems of a definition. Its `agentNote` is for the agent's next prompt. */
-export function problemsNotice(row: Row, problems: readonly DefinitionProblem[]): NewEntry {
-  const lines = problems.map(({ file, line, message }) => {
+/** Returns the problems of a definition as the items of a list. */
+export function problemLines(problems: readonly DefinitionProblem[]): string[] {
+  return problems.map(({ file, line, message }) => {
     const where = [file ?? 'The stored definition', ...(line === null ? [] : [`line ${line}`])].join(', ');
     return `- ${where}: ${cleanText(message)}`;
   });
+}
+
+/** Makes the log entry about the problems of a definition. Its `agentNote` is for the agent's next prompt. */
+export function problemsNotice(row: Row, problems: readonly DefinitionProblem[]): NewEntry {
+  const lines = problemLines(problems);
   const isUnusable = problems.some(({ severity }) => severity === 'ERROR');
   const what = isUnusable ? 'has errors, so the repository is not set up' : 'has parts that do not apply';
   const body = `The environment of ${nameOf(row)} ${what}:\n${lines.join('\n')}`;

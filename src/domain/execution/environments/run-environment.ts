@@ -7,6 +7,7 @@ import { digestOf, type EnvironmentAt, readEnvironmentAt } from '../../environme
 import type { PreparedRepositories } from '../repositories/prepare-repositories.ts';
 import type { SessionRepositoryRow } from '../repositories/session-repositories.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
+import type { RequestedBuild } from '../runs/launch.ts';
 import { type EnvironmentRecord, readEnvironmentRecord, type SetUpOutcome } from './environment-record.ts';
 
 /** The environment of one repository of a run. */
@@ -41,6 +42,8 @@ export interface ReadEnvironmentOptions {
   readonly files: Pick<WorkspaceFiles, 'readRecord' | 'writeRecord'>;
   readonly prepared: PreparedRepositories;
   readonly profile: AgentProfile;
+  /** The set-up for which the session exists; null: it has an agent. */
+  readonly build: Pick<RequestedBuild, 'definition'> | null;
   readonly signal: AbortSignal;
 }
 
@@ -77,7 +80,7 @@ export async function readStoredEnvironments(
 export async function readRunEnvironment(
   context: Context,
   run: ClaimedRun,
-  { driver, files, prepared, profile, signal }: ReadEnvironmentOptions,
+  { driver, files, prepared, profile, build, signal }: ReadEnvironmentOptions,
 ): Promise<RunEnvironment> {
   const record = (await readEnvironmentRecord(files)) ?? { clones: {} };
   const environments: RepositoryEnvironment[] = [];
@@ -90,7 +93,8 @@ export async function readRunEnvironment(
     const head = prepared.heads.get(row.position);
     const recorded = record.clones[row.directory];
     const machine = machineOf(profile, driver, row.directory);
-    if (recorded !== undefined && head === undefined) {
+    // A build that was interrupted has no result yet, whatever its workspace has recorded.
+    if (recorded !== undefined && head === undefined && build === null) {
       const { definition, isStored, hash, outcome } = recorded;
       environments.push({ row, definition, isStored, hash, machine, outcome, commit: '', isReused: false });
       continue;
@@ -99,7 +103,7 @@ export async function readRunEnvironment(
     if (head === undefined && (await hasTurns(context, run))) continue;
     const commit = head ?? row.baseCommit;
     if (commit === null) continue;
-    const storedText = stored.get(row.repositoryId) ?? null;
+    const storedText = build?.definition ?? stored.get(row.repositoryId) ?? null;
     const at = await readAt({ driver, signal }, prepared, { row, commit, storedText });
     if (at === null) continue;
     if (at.problems.length > 0) problems.push({ row, problems: at.problems });

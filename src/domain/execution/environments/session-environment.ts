@@ -5,6 +5,7 @@ import type { ClaimedRun } from '../runs/claims.ts';
 import { identityVariables } from '../runs/git-identity.ts';
 import { type LaunchPlan, withRepositories } from '../runs/launch.ts';
 import { agentVariables, readSetUpSecrets, withEnvironment } from './environment-variables.ts';
+import { type BuildParts, runBuild } from './run-build.ts';
 import { readRunEnvironment } from './run-environment.ts';
 import { prepareEnvironment, type SetUpParts } from './set-up.ts';
 
@@ -15,13 +16,16 @@ export interface SessionEnvironment {
   /** Variables of the agent: for its git, and those that the definitions set. */
   readonly variables: Readonly<Record<string, string>>;
   /**
-   * Runs the set-ups and the start commands. Returns the functions that end what the start commands left running. Throws FencedError, and
+   * Runs the set-ups and the start commands; or the set-up for which the session exists, which ends the session. Returns the functions that end what the start commands left running. Throws FencedError, and
    * rejects when the run ends.
    */
   prepare(parts: PartsOfRun): Promise<readonly (() => Promise<void>)[]>;
 }
 
-type PartsOfRun = Pick<SetUpParts, 'profile' | 'sandbox' | 'mask' | 'recorder' | 'drafts' | 'checkpoints'>;
+type PartsOfRun = Pick<
+  BuildParts,
+  'profile' | 'sandbox' | 'mask' | 'safeLength' | 'recorder' | 'drafts' | 'checkpoints'
+>;
 
 /** Options of {@link openSessionEnvironment}. */
 export interface OpenEnvironmentOptions {
@@ -52,6 +56,7 @@ export async function openSessionEnvironment(
     files: sandbox.files,
     prepared,
     profile,
+    build: launchPlan.build,
     signal,
   });
   const secrets = await readSetUpSecrets(context, launchPlan, environment.environments);
@@ -60,7 +65,9 @@ export async function openSessionEnvironment(
     plan,
     variables: { ...agentVariables(environment, profile, plan), ...gitVariables(agentEnv(plan)) },
     async prepare(parts) {
-      const all = { ...parts, organizationId, environment, secrets, gitVariables, signal };
+      const { build } = launchPlan;
+      const all = { ...parts, organizationId, environment, secrets, gitVariables, signal, build };
+      if (build !== null) return runBuild(context, run, all, build);
       return (await prepareEnvironment(context, run, all)).map(({ stop }) => stop);
     },
   };

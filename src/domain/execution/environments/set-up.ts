@@ -20,10 +20,12 @@ import { appendRepositoryEntry } from '../repositories/repository-log.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import type { Mask } from '../runs/masking.ts';
 import type { Recorder } from '../runs/recorder.ts';
+import type { BuildLog } from './build-log.ts';
 import { doneNotice, failedNotice, failureReason, problemsNotice, warningNotice } from './environment-log.ts';
 import type { RecordedEnvironment } from './environment-record.ts';
 import { writeEnvironmentRecord } from './environment-record.ts';
 import { commandVariables, type SetUpSecrets } from './environment-variables.ts';
+import type { BegunBuild } from './requested-builds.ts';
 import { runCommand } from './run-command.ts';
 import type { RepositoryEnvironment, RunEnvironment } from './run-environment.ts';
 import { readLogEnd, type StartedCommand, startCommand } from './start-commands.ts';
@@ -44,11 +46,13 @@ export interface SetUpParts {
   gitVariables(base: Readonly<Record<string, string>>): Readonly<Record<string, string>>;
   /** Aborts when the run ends. */
   readonly signal: AbortSignal;
+  /** The build for which the session exists; missing: it has an agent. */
+  readonly begun?: BegunBuild & Pick<BuildLog, 'show'>;
 }
 
 /**
  * Runs the set-ups that the workspace lacks, stores the result for later sessions, and then runs the start commands. Their output is in the
- * log, as that of tools. A failure is a notice for the user and the agent, and no error. Returns the start commands that run, which the
+ * log, as that of tools. A failure is a notice for the user and the agent, and no error. A build runs no start commands. Returns the start commands that run, which the
  * caller stops. Throws FencedError, and rejects when the run ends.
  */
 export async function prepareEnvironment(
@@ -82,7 +86,7 @@ export async function prepareEnvironment(
       await append(doneNotice(row, definition.setup, each.isReused));
     await writeEnvironmentRecord(parts.sandbox.files, { clones });
   }
-  return startAll(run, parts, append);
+  return parts.begun === undefined ? startAll(run, parts, append) : [];
 }
 
 type Append = (entry: NewEntry) => Promise<void>;
@@ -93,7 +97,7 @@ async function runSetUp(
   each: RepositoryEnvironment,
   append: Append,
 ): Promise<SetUpResult> {
-  const { sandbox, profile, mask, secrets, gitVariables, drafts, recorder, signal } = parts;
+  const { sandbox, profile, mask, secrets, gitVariables, drafts, recorder, signal, begun } = parts;
   const { row, definition } = each;
   const base = { ...commandVariables(each, profile), ...secrets.env.get(row.position) };
   const env = { ...base, ...gitVariables(base) };
@@ -104,9 +108,11 @@ async function runSetUp(
     const call = callOf('Set-up', `setup-${run.generation}-${row.position}-${index + 1}`, command);
     const draftId = newId();
     await recorder.record({ ...call, status: 'in_progress', output: null, draftId });
-    const grow = ({ start, characters }: ToolOutput) => {
+    const grow = (output: ToolOutput) => {
+      const { start, characters } = output;
       if (start.length === characters)
         drafts.grow({ draftId, kind: 'tool_output', toolCallId: call.toolCallId, text: start });
+      begun?.show(log, command, output);
     };
     const timeoutMs = Math.max(1, endsAt - performance.now());
     const end = await runCommand(sandbox, { command, directory, env, timeoutMs, signal, onOutput: grow });

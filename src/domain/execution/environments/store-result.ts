@@ -9,6 +9,7 @@ import type { ClaimedRun } from '../runs/claims.ts';
 import { claimBuild, completeBuild, failBuild } from './builds.ts';
 import { notStoredNotice } from './environment-log.ts';
 import { type RecordedEnvironment, writeEnvironmentRecord } from './environment-record.ts';
+import { type BegunBuild, recordNoResult, recordResult } from './requested-builds.ts';
 import type { RepositoryEnvironment } from './run-environment.ts';
 
 /** The outcome of one set-up. */
@@ -25,6 +26,8 @@ export interface StoreParts {
   readonly checkpoints: CheckpointRecorder;
   /** Aborts when the run ends. */
   readonly signal: AbortSignal;
+  /** The build for which the session exists; missing: it has an agent. */
+  readonly begun?: BegunBuild;
 }
 
 /** A set-up whose result may be stored. */
@@ -51,17 +54,24 @@ const began = `select 1 from log_entry where session_id = $1 and kind = 'NOTICE'
 export async function storeResult(
   context: Context,
   run: ClaimedRun,
-  { organizationId, sandbox, checkpoints, signal }: StoreParts,
+  { organizationId, sandbox, checkpoints, signal, begun }: StoreParts,
   { each, result, clones, isOnly, append }: ResultToStore,
 ): Promise<void> {
   const { row, hash, machine, commit } = each;
   const { sessionId } = run;
+  const { log } = result;
+  const fail = async (reason: string, buildId: string) => {
+    if (begun === undefined) await failBuild(context, run, buildId, log);
+    else await recordNoResult(context, run, begun, `${log}${reason}`);
+  };
+  if (begun && !checkpoints.isOn)
+    return fail('The result is not stored, because checkpoints are switched off.\n', begun.buildId);
   if (!isOnly || mayBeOfStranger(row) || run.agentSessionId !== null || !checkpoints.isOn) return;
   if ((await context.store.query(began, [sessionId])).length > 0) return;
   const key = { organizationId, repositoryId: row.repositoryId, hash };
-  const buildId = await claimBuild(context, key, { machine, sessionId, commit });
+  const buildId = begun?.buildId ?? (await claimBuild(context, key, { machine, sessionId, commit }));
   if (buildId === null) return;
-  if (result.outcome === 'FAILED') return failBuild(context, run, buildId, result.log);
+  if (result.outcome === 'FAILED') return fail('', buildId);
   const lent = { directory: row.directory, commit };
   await writeEnvironmentRecord(sandbox.files, { clones, lent });
   const isSaved = await checkpoints.saveAll(saveMs);
@@ -70,10 +80,9 @@ export async function storeResult(
   const saved = isSaved ? await readNewestCheckpoint(context, sessionId) : null;
   const lost = saved?.missing.filter(({ reason }) => reason === 'TOO_LARGE' || reason === 'UNREADABLE') ?? [];
   if (saved !== null && saved.content.ignored !== null && lost.length === 0)
-    return completeBuild(context, run, buildId, result.log);
+    return begun ? recordResult(context, run, begun, log) : completeBuild(context, run, buildId, log);
   const parts = missingText(lost);
-  await failBuild(context, run, buildId, result.log);
-  await append(
-    notStoredNotice(row, parts === null ? 'it could not be saved.' : `these parts cannot be saved:\n${parts}`),
-  );
+  const reason = parts === null ? 'it could not be saved.' : `these parts cannot be saved:\n${parts}`;
+  await fail(`The result is not stored: ${reason}\n`, buildId);
+  await append(notStoredNotice(row, reason));
 }

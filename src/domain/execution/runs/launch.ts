@@ -15,6 +15,17 @@ export interface LaunchPlan extends RunSecrets, RunRoute {
   readonly secretIds: readonly string[] | null;
   /** The repositories in its workspace; if missing: none. */
   readonly repositories?: readonly SessionRepositoryRow[];
+  /** The set-up for which the session exists, and which needs no agent; null: an agent runs. */
+  readonly build: RequestedBuild | null;
+}
+
+/** A set-up without a user's session that has not ended. */
+export interface RequestedBuild {
+  /** The unprefixed id of its `environment_build`. */
+  readonly id: string;
+  readonly trigger: 'PUSH' | 'REQUEST';
+  /** The definition to build; null: the one that applies. */
+  readonly definition: string | null;
 }
 
 interface PlanRow {
@@ -29,6 +40,7 @@ interface PlanRow {
   chosenModel: string | null;
   /** The organization's choice for each agent. */
   defaultModels: Record<string, unknown>;
+  build: RequestedBuild | null;
 }
 
 /** Reads the launch data of a session. Throws MissingProfile and ProviderCrash. */
@@ -38,7 +50,9 @@ export async function planLaunch(context: Context, { sessionId }: Pick<ClaimedRu
             (select coalesce(json_agg(json_build_object('key', x.key, 'sealed', x.sealed, 'isSensitive', x.is_sensitive)), '[]'::json)
                from session_secret x where x.session_id = s.id) as secrets,
             jsonb_path_query_first(s.agent_options, '$[*] ? (@.id == "model").chosen') #>> '{}' as "chosenModel",
-            o.default_models as "defaultModels"
+            o.default_models as "defaultModels",
+            (select json_build_object('id', b.id, 'trigger', b.trigger, 'definition', b.definition) from environment_build b
+              where b.session_id = s.id and b.trigger <> 'SESSION' and b.state in ('QUEUED', 'BUILDING') limit 1) as build
        from session s join organization o on o.id = s.organization_id where s.id = $1`,
     [sessionId],
   );
@@ -49,8 +63,12 @@ export async function planLaunch(context: Context, { sessionId }: Pick<ClaimedRu
   const { [found.id]: organizationModel } = row.defaultModels;
   const organization = typeof organizationModel === 'string' ? organizationModel : null;
   const chosen = { session: row.chosenModel, organization };
-  const { organizationId, userId } = row;
-  const runRoute = await chooseRoute(context, found, { organizationId, userId }, chosen);
+  const { organizationId, userId, build } = row;
+  // No model is called, so no key is needed.
+  const runRoute =
+    build === null
+      ? await chooseRoute(context, found, { organizationId, userId }, chosen)
+      : { profile: found, route: null, model: null, storedKey: null };
   const secrets = await readRunSecrets(context, {
     sessionId,
     organizationId,
@@ -58,7 +76,7 @@ export async function planLaunch(context: Context, { sessionId }: Pick<ClaimedRu
     own: row.secrets,
     profile: runRoute.profile,
   });
-  return { organizationId, userId, secretIds: row.secretIds, ...runRoute, ...secrets };
+  return { organizationId, userId, secretIds: row.secretIds, build, ...runRoute, ...secrets };
 }
 
 /** Returns the plan with the repositories that are in the workspace. */

@@ -160,10 +160,10 @@ class SessionRun {
         return;
       }
       const launchPlan = await planLaunch(context, run);
-      const { profile, organizationId } = launchPlan;
+      const { profile, organizationId, build } = launchPlan;
       const signal = this.#leasedRun.ended;
       const driver = this.#options.agents.driverOf(profile);
-      const begun = await beginWithBuild(context, run, { organizationId, profile, driver, signal });
+      const begun = await beginWithBuild(context, run, { organizationId, profile, driver, build, signal });
       const start = await prepareWorkspace(context, begun, {
         organizationId,
         driver,
@@ -301,6 +301,7 @@ class SessionRun {
     const { profile, sandbox, safeLength, drafts, reports, meter, options, credential } = parts;
     const reached = await meter.check();
     if (reached !== null) return suspendForLimit(context, run, reached);
+    if (plan.build !== null) return void (await prepare(parts));
     const served = await reports.serve();
     if (served) cleanups.push(() => served.close());
     if (leasedRun.isOver) return;

@@ -8,7 +8,7 @@ import { parseId } from '../../ids.ts';
 import { findRepositories, type RepositoryRecord } from './repositories.ts';
 
 // The key of a result, and the checkpoint, mean nothing to clients.
-const buildFields = fieldsOf('EnvironmentBuild', ['hash', 'machine', 'checkpointId', 'log']);
+const buildFields = fieldsOf('EnvironmentBuild', ['hash', 'machine', 'checkpointId', 'log', 'definition']);
 
 /** A set-up of a repository that ran or runs for an organization, as the APIs read it. Ids are unprefixed. */
 export type EnvironmentBuild = Narrowed<'EnvironmentBuild', (typeof buildFields)[number], Record<never, never>>;
@@ -48,6 +48,16 @@ export async function findStoredEnvironments(
     text: textOf.get(id) ?? null,
     builds: builds.filter(({ repositoryId }) => repositoryId === id),
   }));
+}
+
+/** Reads a build that the viewer may see, by its unprefixed id. */
+export async function findBuild({ store, viewer }: Context, id: string): Promise<EnvironmentBuild | null> {
+  const { enterpriseId, all, ids } = organizationsWith(viewer, permissionFor.viewRepositories);
+  const [build] = await store.query<EnvironmentBuild>(
+    `select ${selectFields('EnvironmentBuild', 'b', buildFields)} from environment_build b ${visible} and b.id = $1`,
+    [id, enterpriseId, all, ids],
+  );
+  return build ?? null;
 }
 
 /** Reads the logs of builds that the viewer may see, by their unprefixed ids and in their order; null for each other id. */

@@ -36,7 +36,15 @@ describe.skipIf(missing !== null)('each page of the console', { timeout: 120_000
       );
     }
     id = await createSession(test, { prompt: 'Look at **this**', title: 'To be read', tags: ['one'] });
-    await say(test, id, 'A [link](https://example.com), `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |');
+    await say(
+      test,
+      id,
+      'A [link](https://example.com), `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- [x] read\n- [ ] write',
+    );
+    await test.app.services.store.execute('update session set structured_output = $2 where id = $1', [
+      id.replace(/^[a-z]+-/, ''),
+      JSON.stringify({ report: { failed: ['a', 'b'] } }),
+    ]);
   });
   afterAll(async () => {
     await browser?.close();
@@ -67,6 +75,13 @@ describe.skipIf(missing !== null)('each page of the console', { timeout: 120_000
     session: async ({ page }) => {
       await page.goto(`/sessions/${id}`);
       await page.getByRole('article').nth(1).waitFor();
+      const heights = await page
+        .locator('.json summary:visible')
+        .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
+      expect(
+        heights.filter((height) => height < 24),
+        'structured output',
+      ).toEqual([]);
     },
     secrets: async ({ page }) => {
       await page.goto('/manage/secrets');

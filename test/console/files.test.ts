@@ -96,9 +96,9 @@ describe.skipIf(missing !== null)('the files of a session', { timeout: 180_000 }
     await page.getByRole('tab', { name: 'Files', exact: true }).click();
     await entry(page, 'src').waitFor();
     expect(new URL(page.url()).search).toBe('?tab=files');
-    await page.getByText(/^as of \d\d:\d\d:\d\d, \d+ s ago$/).waitFor();
+    await page.getByText(/^as of \d+:\d\d:\d\d\s[AP]M, \d+ s ago$/).waitFor();
     await page.getByText('2 parts of the workspace are not saved').click();
-    await page.getByText('core.dump: it exceeds a limit (5 GB)').waitFor();
+    await page.getByText('core.dump: it exceeds a limit (4.66 GiB)').waitFor();
     await window.pictures('files');
 
     await entry(page, 'src').click();

@@ -136,6 +136,7 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
     await page.getByRole('heading', { name: 'Next runs' }).waitFor();
     await page.getByRole('button', { name: 'Run now: Sweep' }).click();
     await page.getByRole('cell', { name: 'started' }).waitFor();
+    await page.getByRole('link', { name: 'View session' }).waitFor();
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     expect(await page.getByLabel('Tags').inputValue()).toBe('floor');
     expect(await page.getByLabel('Tuesday').isChecked()).toBe(false);

@@ -79,6 +79,8 @@ const shapeOf = (width: number) =>
 export interface WindowOptions {
   readonly width?: number;
   readonly theme?: 'light' | 'dark';
+  /** The language of the browser; American English if missing. */
+  readonly locale?: string;
 }
 
 /** The cookies and `localStorage` of a new window. */
@@ -94,13 +96,14 @@ export async function openWindow(
   test: Pick<TestApp, 'url'>,
   options: WindowOptions & { readonly storageState?: StorageState } = {},
 ): Promise<Window> {
-  const { width = shapes.desktop.width, storageState } = options;
+  const { width = shapes.desktop.width, storageState, locale } = options;
   let { theme = 'light' } = options;
   const context = await browser.newContext({
     baseURL: test.url,
     colorScheme: theme,
     reducedMotion: 'reduce',
     ...(storageState && { storageState }),
+    ...(locale && { locale }),
     viewport: { width, height: width < 500 ? shapes.phone.height : shapes.desktop.height },
   });
   const page = await context.newPage();
@@ -248,7 +251,7 @@ export async function pick(page: Page, field: string, choice: string): Promise<v
   await page.getByRole('listbox').getByRole('option').filter(named).click();
 }
 
-/** Returns the accessibility violations that axe finds: serious and critical ones of WCAG 2 A and AA. */
+/** Returns the accessibility violations that axe finds: serious and critical ones of WCAG 2 A and AA, and content outside of landmarks. */
 export async function seriousFindings(page: Page): Promise<string[]> {
   // Not with a script element: the page's policy would block it.
   const isThere = await page.evaluate(() => 'axe' in globalThis);
@@ -260,7 +263,7 @@ export async function seriousFindings(page: Page): Promise<string[]> {
     const runOnly = checksColoursOnly ? ['color-contrast', 'link-in-text-block'] : tags;
     const { violations } = await axe.run({ runOnly, resultTypes: ['violations'] });
     return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .filter(({ id, impact }) => impact === 'serious' || impact === 'critical' || id === 'region')
       .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }: { html: string }) => html.slice(0, 160)).join(' | ')}`);
   });
 }

@@ -162,7 +162,7 @@ async function firstStart(
     data: { id: organizationId, enterpriseId, name: 'Default', createdAt, updatedAt: createdAt },
   });
   await tx.prisma.user.create({
-    data: { id: userId, enterpriseId, email: 'admin@localhost', name: 'Admin', createdAt },
+    data: { id: userId, enterpriseId, email: 'admin@localhost', name: administratorName, createdAt },
   });
   const assign = { enterpriseId, userId, createdAt };
   await tx.prisma.roleAssignment.create({ data: { id: newId(), ...assign, roleId: 'account_admin' } });

@@ -1,4 +1,4 @@
-import { sizeOf } from '../uploads/size-of.ts';
+import { writeSize } from '../ui/size.ts';
 import type { ListedFile } from './files-store.ts';
 
 /** The letter of each kind of change, as git writes it, and its name. */
@@ -31,9 +31,9 @@ export function modeChange({ oldMode, mode }: ListedFile): string | null {
 /** Returns the sentence in place of a diff; null: there is a diff. */
 export function noDiffText(file: ListedFile): string | null {
   const { status, isBinary, isTruncated, size } = file;
-  const bytes = size == null ? '' : `, ${sizeOf(size)}`;
+  const bytes = size == null ? '' : `, ${writeSize(size)}`;
   if (isTruncated)
-    return `The diff is not stored, because a limit was exceeded${size == null ? '' : ` (${sizeOf(size)})`}.`;
+    return `The diff is not stored, because a limit was exceeded${size == null ? '' : ` (${writeSize(size)})`}.`;
   if (isBinary) return `Binary file${status === 'DELETED' ? ', deleted' : ''}${bytes}.`;
   if (linesOf(file) !== 0) return null;
   if (status === 'RENAMED') return 'Renamed without other changes.';

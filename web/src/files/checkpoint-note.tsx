@@ -1,13 +1,14 @@
 import { useEffect, useState } from 'react';
+import { dateFormat } from '../ui/date.ts';
 import { Icon } from '../ui/icons.tsx';
+import { writeSize } from '../ui/size.ts';
 import { ago } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
-import { writeSize } from './file-path.ts';
 import type { MissingPart } from './use-directory.ts';
 
-const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
-const date = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
-const full = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'medium' });
+const clock = dateFormat({ timeStyle: 'medium' });
+const date = dateFormat({ dateStyle: 'medium' });
+const full = dateFormat({ dateStyle: 'full', timeStyle: 'medium' });
 
 /** The time of a checkpoint, and how long ago that is. */
 export function CheckpointTime({ at }: { readonly at: string }) {

@@ -1,8 +1,9 @@
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { More } from '../ui/more.tsx';
+import { writeSize } from '../ui/size.ts';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
-import { parentOf, writeSize } from './file-path.ts';
+import { parentOf } from './file-path.ts';
 import type { Directory, FileEntry } from './use-directory.ts';
 
 const icons = { DIRECTORY: 'folder', FILE: 'file', LINK: 'link' } as const satisfies Record<string, IconName>;

@@ -12,10 +12,3 @@ export function ancestorsOf(path: string): readonly { readonly name: string; rea
     ...names.map((name, index) => ({ name, path: names.slice(0, index + 1).join('/') })),
   ];
 }
-
-/** A size in bytes for people. */
-export function writeSize(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} B`;
-  const [unit, divisor] = bytes < 1_000_000 ? ['kB', 1e3] : bytes < 1e9 ? ['MB', 1e6] : ['GB', 1e9];
-  return `${(bytes / Number(divisor)).toLocaleString('en', { maximumFractionDigits: 1 })} ${unit}`;
-}

@@ -1,10 +1,11 @@
 import { useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { useCopy } from '../ui/copy.ts';
+import { writeSize } from '../ui/size.ts';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
 import { DownloadButton } from './download-button.tsx';
-import { nameOf, writeSize } from './file-path.ts';
+import { nameOf } from './file-path.ts';
 import { ImageView, isImageName, maxImageBytes } from './image-view.tsx';
 import { TextView } from './text-view.tsx';
 import type { FileSource, ShownFile } from './use-file.ts';

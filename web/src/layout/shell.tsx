@@ -31,12 +31,12 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <a className="skip" href="#main">
         Skip to content
       </a>
-      <div className="bar">
+      <header className="bar">
         <Button tone="quiet" icon="menu" aria-label="Menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} />
         <Link href="/sessions" className="brand">
           <Mark size={24} /> Switchyard
         </Link>
-      </div>
+      </header>
       <aside className="side" aria-label="Console">
         <Link href="/sessions" className="brand">
           <Mark size={26} /> Switchyard

@@ -1,9 +1,10 @@
 import { graphql } from 'react-relay';
 import type { CheckpointKind, useCheckpointChoicesQuery } from '../__generated__/useCheckpointChoicesQuery.graphql.ts';
+import { dateFormat } from '../ui/date.ts';
 import type { ChoiceSource } from '../ui/use-choices.ts';
 import { useSource } from './use-source.ts';
 
-const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
+const exact = dateFormat({ dateStyle: 'medium', timeStyle: 'medium' });
 
 interface NamedCheckpoint {
   readonly kind: CheckpointKind;

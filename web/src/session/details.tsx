@@ -9,6 +9,7 @@ import { Icon } from '../ui/icons.tsx';
 import { JsonTree } from '../ui/json-tree.tsx';
 import { writeNumber } from '../ui/number.ts';
 import { safeAddress } from '../ui/safe-address.ts';
+import { writeSize } from '../ui/size.ts';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
 import { sessionAddress } from './address.ts';
@@ -120,7 +121,7 @@ export function Details({ session: reference, plan, children }: DetailsProps) {
                   {visible(name)}
                 </a>
                 <small>
-                  {sizeOf(sizeBytes)}
+                  {writeSize(sizeBytes)}
                   {source === 'AGENT' ? ', from the agent' : ''}
                 </small>
               </li>
@@ -241,9 +242,4 @@ function Facts({ session }: { readonly session: Session }) {
       </dl>
     </Part>
   );
-}
-
-function sizeOf(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} B`;
-  return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

@@ -6,8 +6,8 @@ import { sizeOf } from '../ui/diff.ts';
 import { downloadFile } from '../ui/download.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { safeAddress } from '../ui/safe-address.ts';
+import { writeSize } from '../ui/size.ts';
 import { visible } from '../ui/visible.ts';
-import { sizeOf as sizeOfFile } from '../uploads/size-of.ts';
 import type { EntryOf } from './entry.ts';
 import { Terminal } from './terminal.tsx';
 import type { Row } from './transcript-rows.ts';
@@ -124,7 +124,7 @@ function WholeOutput({ bytes, file: { attachmentId, url } }: WholeOutputProps) {
       <a href={safeAddress(url)} download="" onClick={(event) => void download(event)}>
         Download whole output
       </a>
-      {bytes !== null && ` (${sizeOfFile(bytes)})`}
+      {bytes !== null && ` (${writeSize(bytes)})`}
     </p>
   );
 }

@@ -80,6 +80,16 @@ const components: Components = {
       {alt || 'Image'}
     </OutLink>
   ),
+  // The checkbox of a task, which has no label of its own.
+  input: ({ type, checked }) =>
+    type === 'checkbox' ? (
+      <input
+        type="checkbox"
+        checked={checked === true}
+        disabled={true}
+        aria-label={checked === true ? 'Done' : 'To do'}
+      />
+    ) : null,
   table: ({ children }) => (
     <div className="table-box">
       <table>{children}</table>

@@ -1,3 +1,5 @@
+import { dateFormat } from './date.ts';
+
 /** The label and the badge colour of a status. */
 export interface Shown {
   readonly label: string;
@@ -53,7 +55,7 @@ interface Wait {
   readonly waitsUntil: string | null | undefined;
 }
 
-const time = { hour: '2-digit', minute: '2-digit', hour12: false } as const;
+const time = { hour: '2-digit', minute: '2-digit' } as const;
 
 /** The time until which a session waits for a limit of its model's provider. */
 interface QuotaEnd {
@@ -68,5 +70,5 @@ export function quotaEnd({ statusDetail, waitsUntil }: Wait): QuotaEnd | null {
   const until = new Date(waitsUntil);
   const isToday = until.toDateString() === new Date().toDateString();
   const day = isToday ? {} : ({ day: 'numeric', month: 'short' } as const);
-  return { text: new Intl.DateTimeFormat('en', { ...day, ...time }).format(until), isToday };
+  return { text: dateFormat({ ...day, ...time }).format(until), isToday };
 }

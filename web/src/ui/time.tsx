@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'react';
+import { dateFormat } from './date.ts';
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
-const absolute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
+const absolute = dateFormat({ dateStyle: 'medium', timeStyle: 'medium' });
 const steps = [
   ['year', 365 * 24 * 3_600],
   ['month', 30 * 24 * 3_600],

@@ -1,5 +1,6 @@
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
+import { Link } from 'wouter';
 import { Button } from './button.tsx';
 import { useTopModal } from './modal-stack.ts';
 import { visible } from './visible.ts';
@@ -9,12 +10,21 @@ interface Toast {
   readonly tone: 'good' | 'bad';
   readonly text: string;
   readonly undo: (() => void) | null;
+  readonly link: ToastLink | null;
+}
+
+/** A link to what the message is about. */
+interface ToastLink {
+  readonly label: string;
+  readonly href: string;
 }
 
 /** Short temporary messages. */
 export interface Toasts {
   /** A message about a completed action; with `undo`, it stays longer and offers to undo it. */
   say(text: string, undo?: () => void): void;
+  /** A message about something that a link leads to; it stays longer. */
+  sayOf(text: string, link: ToastLink): void;
   /** An error message that stays until it is closed, or until `until` resolves. */
   fail(text: string, until?: Promise<void>): void;
 }
@@ -38,13 +48,14 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
   const count = useRef(0);
   const close = useCallback((id: number) => setShown((before) => before.filter((toast) => toast.id !== id)), []);
   const toasts = useMemo<Toasts>(() => {
-    const add = (tone: Toast['tone'], text: string, undo: Toast['undo']) => {
+    const add = (tone: Toast['tone'], text: string, undo: Toast['undo'], link: Toast['link'] = null) => {
       const id = ++count.current;
-      setShown((before) => [...before.slice(1 - maxToasts), { id, tone, text, undo }]);
+      setShown((before) => [...before.slice(1 - maxToasts), { id, tone, text, undo, link }]);
       return id;
     };
     return {
       say: (text, undo) => void add('good', text, undo ?? null),
+      sayOf: (text, link) => void add('good', text, null, link),
       fail: (text, until) => {
         const id = add('bad', text, null);
         void until?.then(() => close(id));
@@ -72,14 +83,14 @@ interface ShownProps {
   readonly onClose: (id: number) => void;
 }
 
-function Shown({ toast: { id, tone, text, undo }, onClose }: ShownProps) {
+function Shown({ toast: { id, tone, text, undo, link }, onClose }: ShownProps) {
   // A toast does not disappear while it is hovered or focused.
   const [isPaused, setPaused] = useState(false);
   useEffect(() => {
     if (tone === 'bad' || isPaused) return;
-    const timer = window.setTimeout(onClose, undo === null ? shownMs : undoMs, id);
+    const timer = window.setTimeout(onClose, undo === null && link === null ? shownMs : undoMs, id);
     return () => clearTimeout(timer);
-  }, [id, tone, undo, isPaused, onClose]);
+  }, [id, tone, undo, link, isPaused, onClose]);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it only stays for as long as one is at it.
     <div
@@ -90,6 +101,11 @@ function Shown({ toast: { id, tone, text, undo }, onClose }: ShownProps) {
       onBlur={() => setPaused(false)}
     >
       <p>{visible(text)}</p>
+      {link && (
+        <Link href={link.href} onClick={() => onClose(id)}>
+          {link.label}
+        </Link>
+      )}
       {undo && (
         <Button
           size="small"

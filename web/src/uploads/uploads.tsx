@@ -2,8 +2,8 @@ import './uploads.css';
 import { useRef } from 'react';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { writeSize } from '../ui/size.ts';
 import { visible } from '../ui/visible.ts';
-import { sizeOf } from './size-of.ts';
 import type { Upload, Uploads } from './use-uploads.ts';
 
 /** A button that opens the browser's file picker. */
@@ -93,7 +93,7 @@ function Row({ upload, uploads }: { readonly upload: Upload; readonly uploads: U
       {(state === 'waiting' || state === 'sending') && (
         <progress aria-label={`Upload of ${name}`} max={Math.max(1, file.size)} value={sentBytes} />
       )}
-      {state === 'sent' && <span className="size">{sizeOf(file.size)}</span>}
+      {state === 'sent' && <span className="size">{writeSize(file.size)}</span>}
       {isWrong && (
         <span className="problem" role="alert">
           {problem && visible(problem)}

@@ -2,9 +2,9 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { graphql } from 'react-relay';
 import type { useUploadsMutation } from '../__generated__/useUploadsMutation.graphql.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import { writeSize } from '../ui/size.ts';
 import { useToasts } from '../ui/toasts.tsx';
 import { sendFile, UploadError } from './send-file.ts';
-import { sizeOf } from './size-of.ts';
 
 /** A file to attach to a message. */
 export interface Upload {
@@ -158,7 +158,7 @@ function toUpload(key: number, file: File): Upload {
 function refusalOf({ name, size }: File, maxBytes: number | null): string | null {
   if (size === 0) return `${name} is empty.`;
   if (maxBytes === null || size <= maxBytes) return null;
-  return `${name} is too large (${sizeOf(size)}). The limit is ${sizeOf(maxBytes)}.`;
+  return `${name} is too large (${writeSize(size)}). The limit is ${writeSize(maxBytes)}.`;
 }
 
 function startOf(running: Map<number, AbortController>, key: number): AbortController {

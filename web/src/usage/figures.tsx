@@ -125,7 +125,13 @@ export function Figures({ consumption, metrics, from, to, hasOrganizations = fal
     ['ACUs', writeNumber(used.totalAcus)],
     ['Sessions', writeNumber(sessions.count)],
     ['ACUs per session', sessions.averageAcus == null ? 'none' : writeNumber(sessions.averageAcus)],
-    ['Active users', writeNumber(activeUserCount)],
+    [
+      'Active users',
+      <>
+        {writeNumber(activeUserCount)}{' '}
+        {activeUserCount === 0 && sessions.count > 0 && <small>service users only</small>}
+      </>,
+    ],
     [
       'Pull requests',
       <>

@@ -7,6 +7,7 @@ import type { automationButtonsDisableMutation } from '../../__generated__/autom
 import type { automationButtonsEnableMutation } from '../../__generated__/automationButtonsEnableMutation.graphql.ts';
 import type { automationButtonsRunMutation } from '../../__generated__/automationButtonsRunMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { sessionAddress } from '../../session/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
@@ -70,6 +71,7 @@ export function AutomationButtons({ automation, connections, onDeleted, onRun }:
       runAutomation(input: $input) {
         run {
           status
+          sessionId
           error {
             message
           }
@@ -95,7 +97,12 @@ export function AutomationButtons({ automation, connections, onDeleted, onRun }:
     const { payload } = await run({ input });
     if (!payload?.run) return;
     if (payload.run.error) toasts.fail(`${name}: ${payload.run.error.message}`);
-    else toasts.say(`${name}: run ${payload.run.status.toLowerCase()}.`);
+    else {
+      const text = `${name}: run ${payload.run.status.toLowerCase()}.`;
+      const { sessionId } = payload.run;
+      if (sessionId == null) toasts.say(text);
+      else toasts.sayOf(text, { label: 'View session', href: sessionAddress(sessionId) });
+    }
     onRun?.();
   };
   // Each is the undo of the other.

@@ -1,6 +1,7 @@
 import { Suspense, useDeferredValue } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { ruleFieldsQuery } from '../../__generated__/ruleFieldsQuery.graphql.ts';
+import { dateFormat } from '../../ui/date.ts';
 import { Select, TextArea, TextField } from '../../ui/field.tsx';
 import { problemText } from '../../ui/problem-text.ts';
 import { type RuleFields as Fields, lacksDays, noDays, weekdays, writeRule } from './rule.ts';
@@ -190,7 +191,7 @@ function isSameProblem(problem: string, shownProblem: string | null): boolean {
 
 /** Times in the local time of a zone. */
 export function Times({ times, timeZone }: { readonly times: readonly string[]; readonly timeZone: string }) {
-  const format = new Intl.DateTimeFormat('en', { dateStyle: 'full', timeStyle: 'short', timeZone });
+  const format = dateFormat({ dateStyle: 'full', timeStyle: 'short', timeZone });
   return (
     <ol className="times">
       {times.map((at) => (

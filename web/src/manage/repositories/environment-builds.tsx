@@ -6,13 +6,13 @@ import type {
   environmentBuilds_repository$key,
 } from '../../__generated__/environmentBuilds_repository.graphql.ts';
 import type { environmentBuildsDeleteMutation } from '../../__generated__/environmentBuildsDeleteMutation.graphql.ts';
-import { writeSize } from '../../files/file-path.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { sessionAddress } from '../../session/address.ts';
 import { plainTitle } from '../../session/plain-title.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { writeSize } from '../../ui/size.ts';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';

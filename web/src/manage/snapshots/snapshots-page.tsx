@@ -9,7 +9,6 @@ import type { snapshotsPageDeleteMutation } from '../../__generated__/snapshotsP
 import type { snapshotsPagePaginationQuery } from '../../__generated__/snapshotsPagePaginationQuery.graphql.ts';
 import type { snapshotsPageQuery } from '../../__generated__/snapshotsPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
-import { writeSize } from '../../files/file-path.ts';
 import { Page } from '../../layout/page.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { sessionAddress } from '../../session/address.ts';
@@ -17,6 +16,7 @@ import { plainTitle } from '../../session/plain-title.ts';
 import { nameOf } from '../../ui/actor.ts';
 import { Button } from '../../ui/button.tsx';
 import { useCopy } from '../../ui/copy.ts';
+import { writeSize } from '../../ui/size.ts';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';

@@ -1,10 +1,9 @@
-import { inertMarkdown } from '../../common/inert-markdown.ts';
 import { plainLine, shorten } from '../../common/plain-text.ts';
 import type { DiffFile } from '../../forges/interface/pull-requests.ts';
 import { findDiffLine } from '../../forges/support/read-diff.ts';
 import type { ReviewLineComment, ReviewRequest } from './reviews.ts';
 
-/** A review as the agent submits it. */
+/** A review as the agent submits it, with harmless texts. */
 export interface SubmittedReview {
   readonly body: string;
   readonly comments: readonly SubmittedComment[];
@@ -43,10 +42,10 @@ export function composeReview(
   for (const { path, line, side, body: text } of comments) {
     const found = diff === null ? { oldPath: path, otherLine: null } : findDiffLine(diff, { path, line, side });
     if (found === null) elsewhere.push({ path, line, side, body: text });
-    else onLines.push({ path, line, side, body: `Comment of an agent.\n\n${inertMarkdown(text)}\n`, ...found });
+    else onLines.push({ path, line, side, body: `Comment of an agent.\n\n${text}\n`, ...found });
   }
   const outdated = isOutdated ? `\n\nThis review is of the commit ${commit}. The pull request has newer commits.` : '';
-  const head = `Review of an agent. ${requester}${outdated}\n\n${inertMarkdown(body)}`;
+  const head = `Review of an agent. ${requester}${outdated}\n\n${body}`;
   return {
     ...{ body: whole(head, elsewhere, 'Comments on lines that the diff does not show'), comments: onLines, commit },
     wholeBody: whole(head, comments, 'Comments'),
@@ -56,7 +55,7 @@ export function composeReview(
 function whole(head: string, comments: readonly SubmittedComment[], title: string): string {
   const parts = comments.map(({ path, line, side, body }) => {
     const location = `${plainLine(path, 500).replaceAll('`', "'")}:${line}${side === 'old' ? ' (before the change)' : ''}`;
-    return `\`${location}\`\n\n${inertMarkdown(body)}`;
+    return `\`${location}\`\n\n${body}`;
   });
   const rest = parts.length === 0 ? [] : [`**${title}**`, ...parts];
   return shorten([head, ...rest].join('\n\n'), maxText).concat('\n');

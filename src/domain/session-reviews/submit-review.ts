@@ -14,8 +14,9 @@ import {
 } from '../open-pull-requests/target.ts';
 import { requesterOf } from '../open-pull-requests/texts.ts';
 import { claimReview, endReview, postponeReview } from './claims.ts';
+import { inertTexts } from './inert-texts.ts';
 import { postReview } from './post-review.ts';
-import { composeReview } from './review-texts.ts';
+import { composeReview, type SubmittedReview } from './review-texts.ts';
 import { type ReviewRequest, readReview } from './reviews.ts';
 
 const maxComments = 50;
@@ -79,7 +80,8 @@ export async function submitForSession(
     const diff = await diffOf(target.pullRequests, target.path, review.number);
     const { commit } = review;
     const requester = requesterOf(context, session);
-    request = composeReview(submission, { requester, commit, isOutdated: headCommit !== commit, diff });
+    const harmless = await withInertTexts(submission, session);
+    request = composeReview(harmless, { requester, commit, isOutdated: headCommit !== commit, diff });
   } catch (error) {
     throw isForgeError(error) ? forgeFailure(error) : error;
   }
@@ -101,6 +103,14 @@ export async function submitForSession(
     await context.store.transact((tx) => endReview(tx, sessionId, null));
     throw forgeFailure(error);
   }
+}
+
+async function withInertTexts(
+  { body, comments }: z.output<typeof submissionSchema>,
+  { organizationId }: PullRequestSession,
+): Promise<SubmittedReview> {
+  const [head = '', ...rest] = await inertTexts([body, ...comments.map((each) => each.body)], { organizationId });
+  return { body: head, comments: comments.map((each, n) => ({ ...each, body: rest[n] ?? '' })) };
 }
 
 // Without the diff, the forge says which lines it refuses.

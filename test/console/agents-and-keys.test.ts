@@ -95,6 +95,8 @@ describe.skipIf(missing !== null)('the pages of agents and model keys', { timeou
     const { token } = await makeUser(test, { organizationId: `org-${test.organizationId}` });
     const { page } = await openSignedIn(browser, test, token, { at: '/sessions', width: 375 });
     await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByRole('link', { name: 'Settings', exact: true }).click();
+    await page.getByRole('button', { name: 'Menu' }).click();
     await page.getByRole('link', { name: 'My model keys', exact: true }).waitFor();
     expect(await page.getByRole('link', { name: 'Model keys', exact: true }).count()).toBe(0);
     await page.getByRole('link', { name: 'My model keys', exact: true }).click();

@@ -119,6 +119,7 @@ describe.skipIf(missing !== null)('the first-run page', { timeout: 120_000 }, ()
     // Another browser does not show it either: there are an agent and a session.
     const other = await openSignedIn(browser, test, test.adminToken, { at: '/' });
     await other.page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+    await other.page.getByRole('link', { name: 'Settings', exact: true }).click();
     await other.page.getByRole('link', { name: 'Getting started', exact: true }).click();
     await other.page.getByText('Everything is ready.', { exact: false }).waitFor();
     // A program and a key in the environment need no step.

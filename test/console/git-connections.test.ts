@@ -179,6 +179,8 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 120_
     const { token } = await makeUser(test, { organizationId: `org-${test.organizationId}` });
     const { page } = await openSignedIn(browser, test, token, { at: '/manage/git' });
     await page.getByText('No access to git connections', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Settings', exact: true }).click();
+    await page.getByRole('navigation', { name: 'Settings' }).waitFor();
     expect(await page.getByRole('link', { name: 'Git', exact: true }).count()).toBe(0);
     await page.context().close();
   });

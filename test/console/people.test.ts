@@ -29,7 +29,7 @@ describe.skipIf(missing !== null)(
       return window;
     };
     const inDialog = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true });
-    const navigation = (page: Page) => page.getByRole('navigation', { name: 'Pages' });
+    const settings = (page: Page) => page.getByRole('navigation', { name: 'Settings' });
 
     it('a user can be created in one organization, added to another, get a role on the enterprise, leave and be deleted', async () => {
       const { page, consoleErrors: pageErrors } = await open('/manage/users');
@@ -152,8 +152,10 @@ describe.skipIf(missing !== null)(
       await createSession(test, { title: 'Something to see' }, token);
       const { page } = await open('/sessions', token);
       await page.getByRole('link', { name: 'Something to see' }).waitFor();
-      expect(await navigation(page).getByRole('link', { name: 'Users', exact: true }).count()).toBe(0);
-      expect(await navigation(page).getByRole('link', { name: 'Organizations' }).count()).toBe(0);
+      await page.getByRole('link', { name: 'Settings', exact: true }).click();
+      await settings(page).getByRole('link', { name: 'Members' }).waitFor();
+      expect(await settings(page).getByRole('link', { name: 'Users', exact: true }).count()).toBe(0);
+      expect(await settings(page).getByRole('link', { name: 'Organizations' }).count()).toBe(0);
       await page.goto('/manage/organizations');
       await page.getByText('No access to organizations').waitFor();
       await page.goto('/manage/users');
@@ -187,7 +189,8 @@ describe.skipIf(missing !== null)(
       await page.locator('.row-link').first().click();
       await page.getByRole('heading', { name: 'Roles' }).waitFor();
       expect(await page.getByRole('button', { name: /Remove|Edit|Delete|Add to|Save/ }).count()).toBe(0);
-      expect(await navigation(page).getByRole('link', { name: 'Organizations' }).count()).toBe(0);
+      await settings(page).getByRole('link', { name: 'Users', exact: true }).waitFor();
+      expect(await settings(page).getByRole('link', { name: 'Organizations' }).count()).toBe(0);
       expect(pageErrors).toEqual([]);
       await page.context().close();
     });

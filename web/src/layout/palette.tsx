@@ -10,7 +10,7 @@ import { StatusBadge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { pushModal } from '../ui/modal-stack.ts';
 import { newSessionAddress } from './keys.tsx';
-import { type NavigationItem, navigation } from './navigation.ts';
+import { type NavigationItem, settingsNavigation, workNavigation } from './navigation.ts';
 
 /** Opens and closes the palette on Ctrl-K or Command-K. */
 export function usePaletteKey(toggle: () => void): void {
@@ -133,7 +133,7 @@ function Choices({ search, onShown, onClose }: ChoicesProps) {
   const begin: readonly NavigationItem[] = signed.organization
     ? [{ path: newSessionAddress, label: 'New session', icon: 'plus', isFor: ({ may }) => may('USE_SESSIONS') }]
     : [];
-  const pages = [...begin, ...navigation.flatMap(({ items }) => items)].filter(
+  const pages = [...begin, ...[...workNavigation, ...settingsNavigation].flatMap(({ items }) => items)].filter(
     ({ label, isFor }) => (isFor?.(signed) ?? true) && label.toLowerCase().includes(search.toLowerCase()),
   );
   const sessions = organization?.sessions.nodes ?? [];

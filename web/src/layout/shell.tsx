@@ -12,8 +12,8 @@ import { useToasts } from '../ui/toasts.tsx';
 import { visible } from '../ui/visible.ts';
 import { commandKey, Keys } from './keys.tsx';
 import { MaintenanceBanner } from './maintenance-banner.tsx';
-import { navigation } from './navigation.ts';
 import { Palette, usePaletteKey } from './palette.tsx';
+import { SideNavigation } from './side-navigation.tsx';
 
 /** The frame of every page: the current page, the current user, and the navigation. */
 export function Shell({ children }: { readonly children: ReactNode }) {
@@ -45,7 +45,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         <button type="button" className="go-to" onClick={search}>
           <Icon name="search" size={14} /> <span>Go to</span> <kbd>{commandKey} K</kbd>
         </button>
-        <Navigation location={location} />
+        <SideNavigation location={location} />
         <Foot />
       </aside>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape and the button do the same. */}
@@ -76,35 +76,6 @@ function OrganizationChoice() {
       valueLabel={organization.name}
       onChange={choose}
     />
-  );
-}
-
-function Navigation({ location }: { readonly location: string }) {
-  const signed = useSigned();
-  return (
-    <nav aria-label="Pages">
-      {navigation.map(({ label, items }) => {
-        const shown = items.filter(({ isFor }) => isFor?.(signed) ?? true);
-        if (shown.length === 0) return null;
-        return (
-          <div className="group" key={label}>
-            <h2>{label}</h2>
-            <ul>
-              {shown.map((item) => {
-                const isHere = location === item.path || location.startsWith(`${item.path}/`);
-                return (
-                  <li key={item.path}>
-                    <Link href={item.path} aria-current={isHere ? 'page' : undefined}>
-                      <Icon name={item.icon} /> {item.label}
-                    </Link>
-                  </li>
-                );
-              })}
-            </ul>
-          </div>
-        );
-      })}
-    </nav>
   );
 }
 

@@ -150,6 +150,37 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
     await page.context().close();
   });
 
+  it('the palette has the actions of the page, themes and other organizations', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Palette');
+    const id = await createSession(test, { organizationId, title: 'To be put away' }, token);
+    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken, {
+      at: `/sessions/devin-${id}`,
+    });
+    const run = async (text: string) => {
+      await page.keyboard.press('Control+k');
+      const field = page.getByRole('dialog').getByRole('searchbox');
+      await field.fill(text);
+      await page.getByRole('dialog').getByRole('list').first().getByRole('button').first().waitFor();
+      await field.press('Enter');
+    };
+    await page.getByRole('heading', { name: 'To be put away' }).waitFor();
+    await run('archive session');
+    await page.getByText('Session archived.').waitFor();
+    await run('dark theme');
+    await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe('dark');
+    await page.getByRole('button', { name: 'Dark', pressed: true }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').getByRole('button', { name: 'Unarchive session' }).waitFor();
+    await page.getByRole('dialog').getByRole('searchbox').fill('no such thing');
+    await page.getByText('No results.').waitFor();
+    await page.keyboard.press('Control+k');
+    await run('switch to palette');
+    const organization = page.getByRole('combobox', { name: 'Organization' }).first();
+    await expect.poll(() => organization.inputValue()).toBe('Palette');
+    expect(pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
   it('Shift selects a range, and archived sessions leave the list', async () => {
     const { organizationId, token } = await makeOrganization(test, 'Ranges');
     for (const title of ['a1', 'a2', 'a3', 'a4']) await createSession(test, { organizationId, title }, token);

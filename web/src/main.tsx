@@ -6,9 +6,9 @@ import './styles/layout.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';
-import { applyTheme } from './ui/theme.ts';
+import { applyStoredTheme } from './ui/theme.ts';
 
-applyTheme();
+applyStoredTheme();
 const root = document.getElementById('root');
 if (root) {
   createRoot(root).render(

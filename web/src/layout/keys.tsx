@@ -15,7 +15,7 @@ export const commandKey = isApple ? '⌘' : 'Ctrl';
 
 const keys = [
   ['?', 'Show keyboard shortcuts'],
-  [`${commandKey} K`, 'Go to a page or a session'],
+  [`${commandKey} K`, 'Find an action, a session or a page'],
   ['/', 'Search'],
   ['n', 'New session'],
   ['j', 'Next item in a list'],

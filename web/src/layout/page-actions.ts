@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { IconName } from '../ui/icons.tsx';
 
 /** Something that the palette can do. */
@@ -9,20 +9,38 @@ export interface PaletteAction {
   run(): void;
 }
 
-const registered = new Set<readonly PaletteAction[]>();
+const registered = new Map<object, readonly PaletteAction[]>();
+const listeners = new Set<() => void>();
+let all: readonly PaletteAction[] = [];
 
 /** Adds actions of the current page to the palette while the component is mounted. */
 export function usePageActions(actions: readonly PaletteAction[]): void {
+  const [key] = useState(() => ({}));
   // Each render has its own functions.
   useEffect(() => {
-    registered.add(actions);
-    return () => {
-      registered.delete(actions);
-    };
+    registered.set(key, actions);
+    publish();
   });
+  useEffect(
+    () => () => {
+      registered.delete(key);
+      publish();
+    },
+    [key],
+  );
 }
 
 /** Returns the actions of the current page. */
-export function readPageActions(): readonly PaletteAction[] {
-  return [...registered].flat();
+export function useRegisteredActions(): readonly PaletteAction[] {
+  return useSyncExternalStore(subscribe, () => all);
+}
+
+function publish(): void {
+  all = [...registered.values()].flat();
+  for (const listener of [...listeners]) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }

@@ -1,5 +1,15 @@
 import './palette.css';
-import { type KeyboardEvent, Suspense, useDeferredValue, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  Suspense,
+  useDeferredValue,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import { useLocation } from 'wouter';
 import type { paletteQuery } from '../__generated__/paletteQuery.graphql.ts';
@@ -7,10 +17,12 @@ import { useSigned } from '../app/gate.tsx';
 import { sessionAddress } from '../session/address.ts';
 import { plainTitle } from '../session/plain-title.ts';
 import { StatusBadge } from '../ui/badge.tsx';
-import { Icon } from '../ui/icons.tsx';
+import { Icon, type IconName } from '../ui/icons.tsx';
 import { pushModal } from '../ui/modal-stack.ts';
-import { newSessionAddress } from './keys.tsx';
-import { type NavigationItem, settingsNavigation, workNavigation } from './navigation.ts';
+import { visible } from '../ui/visible.ts';
+import { settingsNavigation, visibleGroups, workNavigation } from './navigation.ts';
+import { type PaletteAction, useRegisteredActions } from './page-actions.ts';
+import { useGeneralActions } from './use-general-actions.ts';
 
 /** Opens and closes the palette on Ctrl-K or Command-K. */
 export function usePaletteKey(toggle: () => void): void {
@@ -26,7 +38,7 @@ export function usePaletteKey(toggle: () => void): void {
   }, [toggle]);
 }
 
-/** Finds pages and sessions by a few letters of their titles. */
+/** Finds actions, sessions and pages by a few letters of their names. */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const box = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
@@ -79,8 +91,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         <Icon name="search" />
         <input
           type="search"
-          aria-label="Page or session"
-          placeholder="Go to a page or a session"
+          aria-label="Action, session or page"
+          placeholder="Find an action, a session or a page"
           autoComplete="off"
           spellCheck={false}
           value={text}
@@ -107,9 +119,9 @@ interface ChoicesProps {
 function Choices({ search, onShown, onClose }: ChoicesProps) {
   const signed = useSigned();
   const [, go] = useLocation();
-  const { organization } = useLazyLoadQuery<paletteQuery>(
+  const { organization, organizations } = useLazyLoadQuery<paletteQuery>(
     graphql`
-      query paletteQuery($id: ID!, $filter: SessionFilter, $isOpen: Boolean!) @throwOnFieldError {
+      query paletteQuery($id: ID!, $filter: SessionFilter, $isOpen: Boolean!, $hasSeveral: Boolean!) @throwOnFieldError {
         organization(id: $id) @include(if: $isOpen) {
           sessions(first: 8, filter: $filter) {
             nodes {
@@ -122,44 +134,97 @@ function Choices({ search, onShown, onClose }: ChoicesProps) {
             }
           }
         }
+        organizations(first: 100) @include(if: $hasSeveral) {
+          nodes {
+            organizationId
+            name
+          }
+        }
       }
     `,
     {
       id: signed.organization?.organizationId ?? '',
       filter: search === '' ? { isArchived: false } : { search },
       isOpen: signed.organization !== null,
+      hasSeveral: signed.hasSeveral,
     },
   );
-  const begin: readonly NavigationItem[] = signed.organization
-    ? [{ path: newSessionAddress, label: 'New session', icon: 'plus', isFor: ({ may }) => may('USE_SESSIONS') }]
-    : [];
-  const pages = [...begin, ...[...workNavigation, ...settingsNavigation].flatMap(({ items }) => items)].filter(
-    ({ label, isFor }) => (isFor?.(signed) ?? true) && label.toLowerCase().includes(search.toLowerCase()),
+  const ofPage = useRegisteredActions();
+  const general = useGeneralActions();
+  const others = (organizations?.nodes ?? []).filter(
+    ({ organizationId }) => organizationId !== signed.organization?.organizationId,
   );
+  const switches = others.map(
+    ({ organizationId, name }): PaletteAction => ({
+      label: `Switch to ${visible(name)}`,
+      icon: 'building',
+      run: () => signed.choose(organizationId),
+    }),
+  );
+  const isFound = ({ label }: { readonly label: string }) => label.toLowerCase().includes(search.toLowerCase());
+  const actions = [...ofPage, ...general, ...(search === '' ? [] : switches)].filter(isFound);
+  const pages = [...workNavigation, ...settingsNavigation]
+    .flatMap((group) => visibleGroups([group], signed))
+    .flatMap(({ items }) => items)
+    .filter(isFound);
   const sessions = organization?.sessions.nodes ?? [];
   useLayoutEffect(() => onShown(search));
-  const choose = (path: string) => () => {
+  const choose = (act: () => void) => () => {
     onClose();
-    go(path);
+    act();
   };
   return (
-    <ul>
-      {pages.map(({ path, label, icon }) => (
-        <li key={path}>
-          <button type="button" data-choice onClick={choose(path)}>
-            <Icon name={icon} /> <span>{label}</span>
-          </button>
-        </li>
-      ))}
-      {sessions.map(({ id, sessionId, title, ...status }) => (
-        <li key={id}>
-          <button type="button" data-choice onClick={choose(sessionAddress(sessionId))}>
-            <Icon name="terminal" /> <span>{plainTitle(title)}</span>
+    <div className="palette-choices">
+      <ChoiceGroup label="Actions">
+        {actions.map(({ label, icon, run }) => (
+          <ChoiceItem key={label} icon={icon} onChoose={choose(run)}>
+            <span>{label}</span>
+          </ChoiceItem>
+        ))}
+      </ChoiceGroup>
+      <ChoiceGroup label={search === '' ? 'Recent sessions' : 'Sessions'}>
+        {sessions.map(({ id, sessionId, title, ...status }) => (
+          <ChoiceItem key={id} icon="terminal" onChoose={choose(() => go(sessionAddress(sessionId)))}>
+            <span>{plainTitle(title)}</span>
             <StatusBadge {...status} />
-          </button>
-        </li>
-      ))}
-      {pages.length + sessions.length === 0 && <li className="hint">No results.</li>}
-    </ul>
+          </ChoiceItem>
+        ))}
+      </ChoiceGroup>
+      <ChoiceGroup label="Pages">
+        {pages.map(({ path, label, icon }) => (
+          <ChoiceItem key={path} icon={icon} onChoose={choose(() => go(path))}>
+            <span>{label}</span>
+          </ChoiceItem>
+        ))}
+      </ChoiceGroup>
+      {actions.length + pages.length + sessions.length === 0 && <p className="hint">No results.</p>}
+    </div>
+  );
+}
+
+function ChoiceGroup({ label, children }: { readonly label: string; readonly children: readonly ReactNode[] }) {
+  const id = useId();
+  if (children.length === 0) return null;
+  return (
+    <>
+      <h3 id={id}>{label}</h3>
+      <ul aria-labelledby={id}>{children}</ul>
+    </>
+  );
+}
+
+interface ChoiceItemProps {
+  readonly icon: IconName;
+  readonly children: ReactNode;
+  readonly onChoose: () => void;
+}
+
+function ChoiceItem({ icon, children, onChoose }: ChoiceItemProps) {
+  return (
+    <li>
+      <button type="button" data-choice onClick={onChoose}>
+        <Icon name={icon} /> {children}
+      </button>
+    </li>
   );
 }

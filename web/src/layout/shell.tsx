@@ -2,18 +2,17 @@ import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter';
 import { useSigned } from '../app/gate.tsx';
 import { useOrganizationChoices } from '../pickers/use-organization-choices.ts';
-import { signOut } from '../relay/signed-out.ts';
 import { Button } from '../ui/button.tsx';
 import { keepFocus } from '../ui/focus.ts';
 import { Icon, Mark } from '../ui/icons.tsx';
 import { Picker } from '../ui/picker.tsx';
-import { applyTheme, readTheme, type Theme } from '../ui/theme.ts';
-import { useToasts } from '../ui/toasts.tsx';
+import { setTheme, useTheme } from '../ui/theme.ts';
 import { visible } from '../ui/visible.ts';
 import { commandKey, Keys } from './keys.tsx';
 import { MaintenanceBanner } from './maintenance-banner.tsx';
 import { Palette, usePaletteKey } from './palette.tsx';
 import { SideNavigation } from './side-navigation.tsx';
+import { useSignOut } from './use-general-actions.ts';
 
 /** The frame of every page: the current page, the current user, and the navigation. */
 export function Shell({ children }: { readonly children: ReactNode }) {
@@ -45,7 +44,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         <button type="button" className="go-to" onClick={search}>
           <Icon name="search" size={14} /> <span>Go to</span> <kbd>{commandKey} K</kbd>
         </button>
-        <SideNavigation location={location} />
+        <SideNavigation location={location} onFollow={() => setOpen(false)} />
         <Foot />
       </aside>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape and the button do the same. */}
@@ -87,15 +86,8 @@ const themes = [
 
 function Foot() {
   const { name } = useSigned();
-  const toasts = useToasts();
-  const [theme, setTheme] = useState<Theme>(readTheme);
-  const choose = (chosen: Theme) => {
-    applyTheme(chosen);
-    setTheme(chosen);
-  };
-  const leave = async () => {
-    if (!(await signOut())) toasts.fail('The service could not be reached. You are still signed in.');
-  };
+  const theme = useTheme();
+  const leave = useSignOut();
   return (
     <div className="foot">
       <fieldset className="themes">
@@ -108,13 +100,13 @@ function Foot() {
             icon={icon}
             aria-label={label}
             aria-pressed={theme === each}
-            onClick={() => choose(each)}
+            onClick={() => setTheme(each)}
           />
         ))}
       </fieldset>
       <div className="who">
         <span title={name}>{name}</span>
-        <Button tone="quiet" size="small" icon="signOut" aria-label="Sign out" onClick={() => void leave()} />
+        <Button tone="quiet" size="small" icon="signOut" aria-label="Sign out" onClick={leave} />
       </div>
     </div>
   );

@@ -3,30 +3,36 @@ import { useSigned } from '../app/gate.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { isAt, type NavigationGroup, settingsNavigation, visibleGroups, workNavigation } from './navigation.ts';
 
+interface SideNavigationProps {
+  readonly location: string;
+  /** Called when a link was chosen, also the one of the current page. */
+  onFollow(): void;
+}
+
 /** The navigation beside the page: of everyday work, or of the settings on their pages. */
-export function SideNavigation({ location }: { readonly location: string }) {
+export function SideNavigation({ location, onFollow }: SideNavigationProps) {
   const signed = useSigned();
   const settings = visibleGroups(settingsNavigation, signed);
   const paths = settings.flatMap(({ items }) => items.map(({ path }) => path));
   if (paths.some((path) => isAt(path, location))) {
     return (
       <nav aria-label="Settings">
-        <Link href="/sessions" className="leave">
+        <Link href="/sessions" className="leave" onClick={onFollow}>
           <Icon name="back" /> Back to sessions
         </Link>
         <h2 className="heading">Settings</h2>
-        <Groups groups={settings} location={location} />
+        <Groups groups={settings} location={location} onFollow={onFollow} />
       </nav>
     );
   }
   const [first] = paths;
   return (
     <nav aria-label="Pages">
-      <Groups groups={visibleGroups(workNavigation, signed)} location={location} />
+      <Groups groups={visibleGroups(workNavigation, signed)} location={location} onFollow={onFollow} />
       {first !== undefined && (
         <ul className="group last">
           <li>
-            <Link href={first}>
+            <Link href={first} onClick={onFollow}>
               <Icon name="gear" /> Settings
             </Link>
           </li>
@@ -36,14 +42,14 @@ export function SideNavigation({ location }: { readonly location: string }) {
   );
 }
 
-function Groups({ groups, location }: { readonly groups: readonly NavigationGroup[]; readonly location: string }) {
+function Groups({ groups, location, onFollow }: SideNavigationProps & { readonly groups: readonly NavigationGroup[] }) {
   return groups.map(({ label, items }) => (
     <div className="group" key={label}>
       <h2>{label}</h2>
       <ul>
         {items.map(({ path, label: text, icon }) => (
           <li key={path}>
-            <Link href={path} aria-current={isAt(path, location) ? 'page' : undefined}>
+            <Link href={path} aria-current={isAt(path, location) ? 'page' : undefined} onClick={onFollow}>
               <Icon name={icon} /> {text}
             </Link>
           </li>

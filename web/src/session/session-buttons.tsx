@@ -7,6 +7,7 @@ import type { sessionButtonsResumeMutation } from '../__generated__/sessionButto
 import type { sessionButtonsSuspendMutation } from '../__generated__/sessionButtonsSuspendMutation.graphql.ts';
 import type { sessionButtonsTerminateMutation } from '../__generated__/sessionButtonsTerminateMutation.graphql.ts';
 import type { sessionButtonsUnarchiveMutation } from '../__generated__/sessionButtonsUnarchiveMutation.graphql.ts';
+import { usePageActions } from '../layout/page-actions.ts';
 import { useMutation } from '../relay/use-mutation.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/dialog.tsx';
@@ -126,6 +127,17 @@ export function SessionButtons({
     if (payload?.session && payload.session.status !== 'SUSPENDED')
       toasts.say('The session is suspended when its agent stops.');
   };
+  const wake = () => void resume(variables, set({ status: 'RESUMING' }));
+  usePageActions([
+    ...(isAwake ? [{ label: 'Suspend session', icon: 'pause', run: () => void sleep() } as const] : []),
+    ...(isAsleep && !session.isArchived ? [{ label: 'Resume session', icon: 'play', run: wake } as const] : []),
+    {
+      label: session.isArchived ? 'Unarchive session' : 'Archive session',
+      icon: 'archive',
+      run: () => void put(!session.isArchived),
+    },
+    ...(isOver ? [] : [{ label: 'Terminate session', icon: 'power', run: () => setAsking(true) } as const]),
+  ]);
   return (
     <div className="actions">
       {children}
@@ -135,12 +147,7 @@ export function SessionButtons({
         </Button>
       )}
       {isAsleep && !session.isArchived && (
-        <Button
-          size="small"
-          icon="play"
-          isBusy={isResuming}
-          onClick={() => void resume(variables, set({ status: 'RESUMING' }))}
-        >
+        <Button size="small" icon="play" isBusy={isResuming} onClick={wake}>
           Resume
         </Button>
       )}

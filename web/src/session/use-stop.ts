@@ -1,9 +1,12 @@
 import { useCallback, useEffect, useState } from 'react';
 import { graphql } from 'react-relay';
 import type { useStopMutation } from '../__generated__/useStopMutation.graphql.ts';
+import { usePageActions } from '../layout/page-actions.ts';
 import { newKey } from '../relay/new-key.ts';
 import { useMutation } from '../relay/use-mutation.ts';
 import { useEscape } from '../ui/use-escape.ts';
+
+const none = [] as const;
 
 interface Work {
   readonly status: string;
@@ -46,5 +49,6 @@ export function useStop(sessionId: string, isPossible: boolean): Stop {
     });
   }, [interrupt, sessionId]);
   useEscape(isPossible && !isStopping ? stop : null);
+  usePageActions(isPossible && !isStopping ? [{ label: 'Stop the agent', icon: 'stop', run: stop }] : none);
   return { stop: isPossible ? stop : null, isStopping };
 }

@@ -33,6 +33,21 @@ export interface IdempotencyClaim {
   readonly replay: string | null;
 }
 
+/** An idempotency key with the call that it is of. */
+interface UsedKey {
+  readonly organizationId: string;
+  readonly operation: string;
+  readonly key: string;
+  readonly input: unknown;
+}
+
+const hashInput = ({ keyring }: Context, input: unknown): string =>
+  keyring.hashToken(createHash('sha256').update(canonicalJson(input)).digest('hex'));
+
+const scopeOf = ({ viewer: { principal } }: Context, { organizationId, operation, key }: UsedKey): string[] => [
+  ...[organizationId, `${principal.type}:${principal.id}`, operation, key],
+];
+
 /**
  * Claims (organization, principal, operation, key) for this transaction, with `resultId` as the result. A second caller
  * waits in the unique index until the first has committed, and then gets its result, or IDEMPOTENCY_CONFLICT if its
@@ -41,11 +56,10 @@ export interface IdempotencyClaim {
 export async function claimIdempotencyKey(
   context: Context,
   tx: Transaction,
-  claim: { organizationId: string; operation: string; key: string; input: unknown; resultId: string },
+  claim: UsedKey & { readonly resultId: string },
 ): Promise<IdempotencyClaim> {
-  const { viewer } = context;
-  const inputHash = context.keyring.hashToken(createHash('sha256').update(canonicalJson(claim.input)).digest('hex'));
-  const scope = [claim.organizationId, `${viewer.principal.type}:${viewer.principal.id}`, claim.operation, claim.key];
+  const inputHash = hashInput(context, claim.input);
+  const scope = scopeOf(context, claim);
   const now = context.now();
   const inserted = await tx.query(
     `insert into idempotency_key as k (organization_id, principal, operation, key, input_hash, result_id, created_at)
@@ -57,15 +71,22 @@ export async function claimIdempotencyKey(
     [...scope, inputHash, claim.resultId, now, new Date(now.getTime() - idempotencyRetentionMs)],
   );
   if (inserted.length > 0) return { replay: null };
-  const [first] = await tx.query<{ inputHash: string; resultId: string }>(
-    `select input_hash as "inputHash", result_id as "resultId" from idempotency_key
-      where organization_id = $1 and principal = $2 and operation = $3 and key = $4`,
-    scope,
-  );
-  if (first?.inputHash !== inputHash) {
-    throw new DomainError('IDEMPOTENCY_CONFLICT', 'This idempotency key was already used with other input.');
-  }
-  return { replay: first.resultId };
+  const [first] = await tx.query<FirstCall>(firstCall, scope);
+  return { replay: resultOf(first, inputHash) };
+}
+
+interface FirstCall {
+  readonly inputHash: string;
+  readonly resultId: string;
+  readonly createdAt: Date;
+}
+
+const firstCall = `select input_hash as "inputHash", result_id as "resultId", created_at as "createdAt" from idempotency_key
+  where organization_id = $1 and principal = $2 and operation = $3 and key = $4`;
+
+function resultOf(first: FirstCall | undefined, inputHash: string): string {
+  if (first?.inputHash === inputHash) return first.resultId;
+  throw new DomainError('IDEMPOTENCY_CONFLICT', 'This idempotency key was already used with other input.');
 }
 
 /** Options of a creation, besides its input. */
@@ -91,6 +112,29 @@ export async function findReplay(
   const { replay } = await claimIdempotencyKey(context, tx, { organizationId: scope, key, ...claim });
   onClaim?.(replay !== null);
   return replay;
+}
+
+/**
+ * Returns the id of the object that the key's first call created, outside of a transaction, so that a repeated call can skip
+ * what precedes its transaction; null: there is none yet. Calls `onClaim` only for a repeated call. Throws like {@link findReplay},
+ * which still has to follow.
+ */
+export async function findEarlierResult(
+  context: Context,
+  { idempotencyKey: key, onClaim }: CreateOptions,
+  { scope, ...call }: { scope: string; operation: string; input: unknown },
+): Promise<string | null> {
+  if (key == null) return null;
+  checkIdempotencyKey(key);
+  const [first] = await context.store.query<FirstCall>(
+    firstCall,
+    scopeOf(context, { organizationId: scope, key, ...call }),
+  );
+  const oldestMs = context.now().getTime() - idempotencyRetentionMs;
+  if (!first || first.createdAt.getTime() < oldestMs) return null;
+  const result = resultOf(first, hashInput(context, call.input));
+  onClaim?.(true);
+  return result;
 }
 
 /** Deletes the keys that are older than {@link idempotencyRetentionMs}. Returns their number. */

@@ -239,8 +239,18 @@ it('serves reviews in version 3', async () => {
     ...{ 'created_at': expect.stringMatching(/^\d{4}-.+Z$/), 'session_id': expect.stringMatching(/^devin-/) },
     'repo_path': `${new URL(url).host}/acme/site`,
   });
-  expect((await post()).body.session_id).toBe(body.session_id);
   await waitUntilEnded(test, body.session_id);
+  // A repeated call is answered without the forge.
+  const asked: string[] = [];
+  github.intercept(({ url: { pathname } }) => {
+    asked.push(pathname);
+    return { status: 500, body: {} };
+  });
+  expect(await post()).toMatchObject({ status: 200, body: { 'session_id': body.session_id } });
+  const other = { 'pr_url': `${url}0` };
+  expect((await call(test, test.adminToken, 'POST', path, other, headers)).status).toBe(422);
+  expect(asked).toEqual([]);
+  github.intercept(() => null);
   const get = (query: string) => call(test, test.adminToken, 'GET', `${path}?${query}`);
   const found = { status: 200, body: { 'session_id': body.session_id, status: 'errored' } };
   expect(await get(`pr_url=${encodeURIComponent(url)}`)).toMatchObject(found);

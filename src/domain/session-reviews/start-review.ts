@@ -7,7 +7,7 @@ import type { PullRequest } from '../../forges/interface/pull-requests.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { followPullRequest } from '../followed-pull-requests/follow.ts';
-import { type CreateOptions, findReplay } from '../idempotency.ts';
+import { type CreateOptions, findEarlierResult, findReplay } from '../idempotency.ts';
 import { chooseOrganization, type OrganizationRecord } from '../identity/organizations/use-organization.ts';
 import { newId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
@@ -60,6 +60,10 @@ export async function reviewPullRequest(
 ): Promise<StartedReview> {
   const organization = await chooseOrganization(context, organizationId, permissionFor.createSession);
   const input = parseInput(reviewSchema, raw);
+  const call = { scope: organization.id, operation: 'reviewPullRequest', input: raw };
+  // A repeated call does not ask the forge.
+  const earlier = await findEarlierResult(context, options, call);
+  if (earlier !== null) return readStarted(context, earlier);
   const named = await findNamed(context, organization.id, input.pullRequestUrl);
   const { usable } = named;
   if (usable.isReadOnly) {
@@ -69,8 +73,7 @@ export async function reviewPullRequest(
   const pullRequest = await readNamed(named);
   const id = newId();
   const sessionId = await context.store.transact(async (tx) => {
-    const claim = { scope: organization.id, operation: 'reviewPullRequest', input: raw, resultId: id };
-    const replay = await findReplay(context, tx, options, claim);
+    const replay = await findReplay(context, tx, options, { ...call, resultId: id });
     if (replay !== null) return replay;
     const { state, url, number, headCommit } = pullRequest;
     if (state === 'merged' || state === 'closed')
@@ -90,6 +93,10 @@ export async function reviewPullRequest(
     await writeReview(context, tx, { id, organization, usable, pullRequest, headCommit });
     return id;
   });
+  return readStarted(context, sessionId);
+}
+
+async function readStarted(context: Context, sessionId: string): Promise<StartedReview> {
   const [session, review] = await Promise.all([
     readOwnSession(context, sessionId),
     readReview(context.store, sessionId),

@@ -35,7 +35,7 @@ const programs = [
   'domain/automations/triggers/pattern-thread',
   'domain/execution/changes/mask-thread',
   'domain/execution/structured-output/check-thread',
-  'domain/session-reviews/inert-thread',
+  'domain/open-pull-requests/inert-thread',
 ];
 
 /** Packages with data files beside their code, large ones that are rarely used, and one whose format cannot be bundled. */

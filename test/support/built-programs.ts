@@ -14,7 +14,7 @@ export const starters: readonly string[] = [
   'domain/automations/triggers/create-patterns',
   'domain/execution/changes/mask-changes',
   'domain/execution/structured-output/check-output',
-  'domain/session-reviews/inert-texts',
+  'domain/open-pull-requests/inert-texts',
 ];
 
 /**

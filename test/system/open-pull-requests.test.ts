@@ -45,7 +45,7 @@ const entries = (id: string) => rows(`select data from log_entry where session_i
 
 it('opens one pull request for any number of requests, and shows it everywhere', async () => {
   const { sessionId, branch } = await makeSession();
-  const first = await open(sessionId, { isDraft: true });
+  const first = await open(sessionId, { isDraft: true, body: 'For @acme/core. Fixes #1' });
   expect(first.userErrors).toEqual([]);
   expect(first.pullRequest).toMatchObject({
     ...{ state: 'OPEN', title: 'Fix the page', isDraft: true, headBranch: branch, baseBranch: 'main' },
@@ -55,7 +55,9 @@ it('opens one pull request for any number of requests, and shows it everywhere',
   expect(second.pullRequest.url).toBe(first.pullRequest.url);
   const [pull, ...others] = await pullsOf(branch);
   expect(others).toEqual([]);
-  expect(pull?.body).toMatch(new RegExp(`^Requested by .+ in http.+/sessions/${sessionId}`));
+  expect(pull?.body).toMatch(
+    new RegExp(`^Requested by .+ in http.+/sessions/${sessionId}\n\nFor @&#8203;acme/core\\. Fixes #1\\s*$`),
+  );
   expect(await statesOf(test, sessionId)).toEqual({ graphql: ['OPEN'], v3: ['open'], v1: [first.pullRequest.url] });
   expect(await entries(sessionId)).toHaveLength(1);
   expect(await intents(sessionId)).toEqual([]);

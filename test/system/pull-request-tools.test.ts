@@ -70,6 +70,14 @@ it('changes the pull request of the branch, and keeps the line that names the re
     new RegExp(`^Requested by .+ in http.+/sessions/${sessionId}\n\nA text\n\n\ttab<!-- hidden\\s*$`),
   );
   expect(pull).toMatchObject({ labels: [{ name: 'agent' }], 'requested_reviewers': [{ login: 'hubot' }] });
+  const harmless = {
+    title: 'Closes #1, for @all',
+    body: 'Closes #1 and closes evil/lib#2 for @acme/core ![x](//e)<!--',
+  };
+  await tool(sessionId, 'update', harmless);
+  const changed = await pullAt(path);
+  expect(changed.title).toBe('Closes #1, for @\u200ball');
+  expect(changed.body).toContain('\n\nCloses #1 and closes&#8203; evil/lib#2 for @&#8203;acme/core \\![x](//e)&lt;!--');
   await tool(sessionId, 'update', { state: 'closed', number });
   expect((await statesOf(test, sessionId)).graphql).toEqual(['CLOSED']);
   await tool(sessionId, 'update', { state: 'open', number });
@@ -108,7 +116,7 @@ it('replies to a comment in its thread, or in the conversation, and says that an
   expect(text).toContain(`Comment ${thread.id} by octocat on ${head.ref}.txt:1:\nWhy?`);
   expect(text).toContain(`Comment ${comment.id} by octocat:\nPlease hurry.`);
   await tool(sessionId, 'reply', { comment: String(thread.id), body: `Because of ${secret}.` });
-  await tool(sessionId, 'reply', { comment: String(comment.id), body: 'I do.', number });
+  await tool(sessionId, 'reply', { comment: String(comment.id), body: 'I do, @all. Closes #1', number });
   const lines = (await github.person('GET', `${path}/comments`)) as unknown as Record<string, any>[];
   const mark = `Reply of an agent\\. Requested by .+ in http.+/sessions/${sessionId}\n\n`;
   expect(lines.at(-1)).toMatchObject({ 'in_reply_to_id': thread.id });
@@ -116,7 +124,7 @@ it('replies to a comment in its thread, or in the conversation, and says that an
   const all = (await github.person('GET', `/repos/acme/site/issues/${number}/comments`)) as unknown as {
     body: string;
   }[];
-  expect(all.at(-1)?.body).toMatch(new RegExp(`^${mark}I do\\.`));
+  expect(all.at(-1)?.body).toMatch(new RegExp(`^${mark}I do, @&#8203;all\\. Closes&#8203; #1`));
   const audits = await rows(
     `select data from audit_entry where session_id = $1 and action = 'reply_to_pull_request'`,
     sessionId,

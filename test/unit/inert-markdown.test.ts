@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { inertMarkdown } from '../../src/common/inert-markdown.ts';
+import { inertLine, inertMarkdown } from '../../src/common/inert-markdown.ts';
 import { runs, seed } from '../support/property-runs.ts';
 
 const cases: [string, string, string][] = [
@@ -30,6 +30,42 @@ it.each(cases)('makes %s harmless, or keeps it', (_what, text, expected) => {
   expect(inertMarkdown(expected)).toBe(expected);
 });
 
+const own = { host: 'git.test', path: 'acme/site' };
+it.each([
+  'Closes #1',
+  'fixes: Acme/Site#2, and #3.',
+  'Resolves https://git.test/acme/site/issues/4',
+  'closes issues !5 and https://git.test/acme/site/-/work_items/6, see acme/lib#7',
+])('lets "%s" close issues of the own repository', (text) => {
+  expect(inertMarkdown(text, own)).toBe(text);
+  expect(inertLine(text, own)).toBe(text);
+  expect(inertMarkdown(text)).not.toBe(text);
+});
+
+it.each([
+  'Closes acme/lib#1',
+  'closes #1, acme/lib#2',
+  'fixes #1 and issue acme/lib#2',
+  'Resolves https://git.test/acme/site/x/issues/4',
+  'Resolves https://git.test/evil/acme/site/issues/4',
+  'Resolves https://evil.test/acme/site/issues/4',
+  'Resolves https://git.test@evil.test/acme/site/issues/4',
+  'closes &#35;1',
+])('lets "%s" close nothing', (text) => {
+  expect(inertMarkdown(text, own)).toContain('&#8203;');
+  expect(inertLine(text, own)).toContain('\u200b');
+});
+
+it('lets a text close issues of the own repository beside others', () => {
+  expect(inertMarkdown('Closes #1 and closes a/b#2', own)).toBe('Closes #1 and closes&#8203; a/b#2');
+});
+
+it('changes mentions in a line by invisible spaces, once', () => {
+  const line = inertLine('Ask @team/core <b> ![x](y)', own);
+  expect(line).toBe('Ask @\u200bteam/core <b> ![x](y)');
+  expect(inertLine(line, own)).toBe(line);
+});
+
 it('makes a block of code of a text that is nested too deeply', () => {
   const text = `${'> '.repeat(10_000)}\`\`\`\`@all`;
   expect(inertMarkdown(text)).toBe(`\`\`\`\`\`text\n${text}\n\`\`\`\`\``);
@@ -53,6 +89,7 @@ it('changes nothing a second time', () => {
     '- ',
     '\\',
     'fixes #1',
+    ' and a/b#2',
     '&#64;',
     '<b>',
     '|',
@@ -61,9 +98,10 @@ it('changes nothing a second time', () => {
     '&lt;',
   );
   fc.assert(
-    fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
-      const once = inertMarkdown(parts.join(''));
-      expect(inertMarkdown(once)).toBe(once);
+    fc.property(fc.array(part, { maxLength: 30 }), fc.boolean(), (parts, isOwn) => {
+      const closable = isOwn ? own : null;
+      const once = inertMarkdown(parts.join(''), closable);
+      expect(inertMarkdown(once, closable)).toBe(once);
     }),
     { ...runs(1_000), seed },
   );

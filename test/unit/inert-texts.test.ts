@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inertTexts } from '../../src/domain/session-reviews/inert-texts.ts';
+import { inertTexts } from '../../src/domain/open-pull-requests/inert-texts.ts';
 
 it('makes texts harmless', async () => {
   expect(await inertTexts(['@ann', 'fine'], { organizationId: 'a' })).toEqual(['@&#8203;ann', 'fine']);

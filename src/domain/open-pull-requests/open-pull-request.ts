@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import { type DomainError, refuse } from '../../common/errors.ts';
-import { plainLine } from '../../common/plain-text.ts';
 import { type ForgeError, isForgeError } from '../../forges/interface/errors.ts';
 import type { CreatedPullRequest, NewPullRequest } from '../../forges/interface/pull-requests.ts';
 import { audit } from '../audit/record-audit.ts';
@@ -16,7 +15,7 @@ import { forgeFailure, isTemporary } from './failures.ts';
 import { deleteIntent, postponeIntent, writeIntent } from './intents.ts';
 import { noticeWarnings } from './notices.ts';
 import { findTarget, type PullRequestSession, refuseReadOnly, type Target } from './target.ts';
-import { bodyWith, names, plainNames, requesterOf } from './texts.ts';
+import { bodyWith, inertBodyWith, names, ownOf, plainNames, requesterOf, titleOf } from './texts.ts';
 
 /** The values of {@link PullRequestInput}. */
 export const pullRequestSchema = z.object({
@@ -71,9 +70,14 @@ export async function openForSession(
     if (baseBranch === target.branch) {
       throw refuse(['base'], `"base" must differ from the session’s branch ${JSON.stringify(target.branch)}.`);
     }
-    const body = wanted.body ?? (await target.pullRequests.template(target.path, baseBranch)) ?? '';
+    const own = ownOf(target);
+    const requester = requesterOf(context, session);
+    const body =
+      wanted.body == null
+        ? bodyWith((await target.pullRequests.template(target.path, baseBranch)) ?? '', requester)
+        : await inertBodyWith(wanted.body, requester, { organizationId: session.organizationId, own });
     request = {
-      ...{ title: plainLine(wanted.title, 250), body: bodyWith(body, requesterOf(context, session)) },
+      ...{ title: titleOf(wanted.title, own), body },
       ...{ headBranch: target.branch, baseBranch, isDraft: wanted.isDraft ?? false },
       ...{ labels: plainNames(wanted.labels), reviewers: plainNames(wanted.reviewers) },
     };

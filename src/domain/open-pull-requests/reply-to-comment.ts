@@ -10,7 +10,7 @@ import { lockSession } from '../sessions/change-session.ts';
 import { asDomainError } from './failures.ts';
 import { noticeSession } from './notices.ts';
 import { findOwn, type PullRequestSession } from './target.ts';
-import { agentReplyMark, bodyWith, requesterOf } from './texts.ts';
+import { agentReplyMark, inertBodyWith, requesterOf } from './texts.ts';
 import { ownPullRequestSchema } from './update-pull-request.ts';
 
 const replySchema = ownPullRequestSchema.extend({
@@ -46,7 +46,8 @@ export async function replyForSession(
     await context.store.transact((tx) =>
       audit(context, tx, 'reply_to_pull_request', { organizationId, sessionId, targetId: sessionId, data }),
     );
-    const marked = bodyWith(body, `${agentReplyMark} ${requesterOf(context, session)}`);
+    const requester = requesterOf(context, session);
+    const marked = await inertBodyWith(body, `${agentReplyMark} ${requester}`, { organizationId, own: null });
     await (found.threadId === null
       ? pullRequests.comment(path, ownNumber, marked)
       : pullRequests.reply(path, ownNumber, found.threadId, marked));

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { DomainError } from '../../common/errors.ts';
-import { plainLine } from '../../common/plain-text.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { followPullRequest } from '../followed-pull-requests/follow.ts';
@@ -10,7 +9,7 @@ import { lockSession } from '../sessions/change-session.ts';
 import { asDomainError } from './failures.ts';
 import { noticeSession, noticeWarnings } from './notices.ts';
 import { findOwn, type PullRequestSession } from './target.ts';
-import { bodyWith, names, plainNames, requesterOf } from './texts.ts';
+import { inertBodyWith, names, ownOf, plainNames, requesterOf, titleOf } from './texts.ts';
 
 /** The values that name a pull request of a session. */
 export const ownPullRequestSchema = z.object({
@@ -50,12 +49,6 @@ export async function updateForSession(
 ): Promise<ChangedPullRequest> {
   const { repository, number, title, body, isDraft, state, ...rest } = parseInput(changeSchema, input);
   const additions = { labels: plainNames(rest.labels), reviewers: plainNames(rest.reviewers) };
-  const change = {
-    title: title == null ? undefined : plainLine(title, 250),
-    body: body == null ? undefined : bodyWith(body, requesterOf(context, session)),
-    isDraft: isDraft ?? undefined,
-    isClosed: state == null ? undefined : state === 'closed',
-  };
   const parts = [
     ...[title == null ? null : 'title', body == null ? null : 'text', isDraft == null ? null : 'draft'],
     ...[state == null ? null : 'state', additions.labels.length === 0 ? null : 'labels'],
@@ -67,6 +60,14 @@ export async function updateForSession(
   return asDomainError(async () => {
     const where = { repository: repository ?? null, number: number ?? null };
     const { pullRequest, pullRequests, ...target } = await findOwn(context, session, where);
+    const own = ownOf(target);
+    const options = { organizationId: session.organizationId, own };
+    const change = {
+      title: title == null ? undefined : titleOf(title, own),
+      body: body == null ? undefined : await inertBodyWith(body, requesterOf(context, session), options),
+      isDraft: isDraft ?? undefined,
+      isClosed: state == null ? undefined : state === 'closed',
+    };
     const { id: sessionId, organizationId } = session;
     const { path, repositoryId, gitConnectionId } = target;
     const data = { repository: path, number: pullRequest.number, changed: changed.join(', ') };

@@ -6,6 +6,7 @@ import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { parseInput, text } from '../input.ts';
 import { forgeFailure, isTemporary } from '../open-pull-requests/failures.ts';
+import { inertTexts } from '../open-pull-requests/inert-texts.ts';
 import {
   findTarget,
   type PullRequestSession,
@@ -14,7 +15,6 @@ import {
 } from '../open-pull-requests/target.ts';
 import { requesterOf } from '../open-pull-requests/texts.ts';
 import { claimReview, endReview, postponeReview } from './claims.ts';
-import { inertTexts } from './inert-texts.ts';
 import { postReview } from './post-review.ts';
 import { composeReview, type SubmittedReview } from './review-texts.ts';
 import { type ReviewRequest, readReview } from './reviews.ts';

@@ -1,4 +1,5 @@
 import { vi } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
 import { graphql, startApp, type TestApp } from './app.ts';
 import { type Clock, stopClock } from './clock.ts';
 import { openPullRequestAt, reportPullRequest } from './followed-pull-requests.ts';
@@ -31,12 +32,12 @@ export interface FollowUpTest {
 }
 
 /** Starts the service and the forge. */
-export async function startFollowUps(): Promise<FollowUpTest> {
+export async function startFollowUps(options: Partial<Config> = {}): Promise<FollowUpTest> {
   const wire = await startForgeServer(() => ({ status: 202 }));
   const github = await startGithub({ webhookUrl: `${wire.url}/hook` });
   const roles = ['api', 'scheduler'] as const;
-  const test = await startApp({ roles: [...roles], isHttpForgeAllowed: true });
-  const other = await test.another({ roles: [...roles], isHttpForgeAllowed: true });
+  const test = await startApp({ roles: [...roles], isHttpForgeAllowed: true, ...options });
+  const other = await test.another({ roles: [...roles], isHttpForgeAllowed: true, ...options });
   const clock = stopClock(test, other);
   const app = { appId: '12345', privateKey: github.privateKey, installationId: String(installationId) };
   const connection = { providerType: 'GITHUB_APP', token: null, webhookSecret, ...app };

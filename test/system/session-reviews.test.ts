@@ -241,15 +241,15 @@ it('serves reviews in version 3', async () => {
   });
   await waitUntilEnded(test, body.session_id);
   // A repeated call is answered without the forge.
-  const asked: string[] = [];
+  const requested: string[] = [];
   github.intercept(({ url: { pathname } }) => {
-    asked.push(pathname);
+    requested.push(pathname);
     return { status: 500, body: {} };
   });
   expect(await post()).toMatchObject({ status: 200, body: { 'session_id': body.session_id } });
   const other = { 'pr_url': `${url}0` };
   expect((await call(test, test.adminToken, 'POST', path, other, headers)).status).toBe(422);
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
   github.intercept(() => null);
   const get = (query: string) => call(test, test.adminToken, 'GET', `${path}?${query}`);
   const found = { status: 200, body: { 'session_id': body.session_id, status: 'errored' } };

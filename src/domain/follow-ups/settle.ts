@@ -64,7 +64,7 @@ export async function settle(
   if (stop !== null) {
     if (facts.stop !== stop) {
       await writeStop(tx, session.id, url, stop);
-      await noticeSession(context, tx, session, stopSentence(stop, url));
+      await noticeSession(context, tx, session, stopSentence(stop, url), { followUpStop: { url, limit: stop } });
     }
     return write(context, tx, id, 'capped');
   }

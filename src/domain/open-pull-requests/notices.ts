@@ -5,15 +5,16 @@ import { notifySession } from '../sessions/change-session.ts';
 import { appendEntries } from '../sessions/log.ts';
 import type { SessionRecord } from '../sessions/session.ts';
 
-/** Writes a sentence to the log of a locked session. */
+/** Writes a sentence to the log of a locked session, and facts for readers that are no people. */
 export async function noticeSession(
   context: Context,
   tx: Transaction,
   session: SessionRecord,
   sentence: string,
+  data?: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const body = plainLine(sentence, 5_000);
-  await appendEntries(tx, session.id, null, [{ kind: 'NOTICE', body }], context.now());
+  await appendEntries(tx, session.id, null, [{ kind: 'NOTICE', body, ...(data && { data }) }], context.now());
   notifySession(context, tx, session);
 }
 

@@ -3,7 +3,7 @@ import type { Services } from '../context.ts';
 import type { FeedConsumer } from '../feeds/feeds.ts';
 import type { FeedEntry, FeedProcessor } from '../feeds/read-feed.ts';
 import { newId } from '../ids.ts';
-import { eventTypeOfKind, sentKinds, type WebhookEventType } from './event-types.ts';
+import { eventTypeFor, sentKinds, type WebhookEventType } from './event-types.ts';
 
 interface Endpoint {
   readonly id: string;
@@ -53,17 +53,12 @@ async function insertDeliveries(
   entries: readonly FeedEntry[],
 ): Promise<number> {
   const rows = entries.flatMap((entry) => {
-    const eventType = eventTypeOfKind(entry.kind);
-    return endpoints
-      .filter((each) => eventType !== null && each.eventTypes.includes(eventType) && entry.createdAt >= each.sinceAt)
-      .map((each) => ({
-        id: newId(),
-        endpointId: each.id,
-        eventType,
-        eventId: entry.id,
-        sessionId: entry.sessionId,
-        seq: entry.seq,
-      }));
+    return endpoints.flatMap(({ id: endpointId, eventTypes, sinceAt }) => {
+      const eventType = entry.createdAt >= sinceAt ? eventTypeFor(entry, eventTypes) : null;
+      if (eventType === null) return [];
+      const { id: eventId, sessionId, seq } = entry;
+      return [{ id: newId(), endpointId, eventType, eventId, sessionId, seq }];
+    });
   });
   if (rows.length === 0) return 0;
   await tx.query(

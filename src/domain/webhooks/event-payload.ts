@@ -36,10 +36,35 @@ export function webhookPayload(source: PayloadSource, baseUrl: string): string {
     url: `${baseUrl}/sessions/${entry.sessionId}`,
     eventId: webhookMessageId(source),
     sequence: entry.seq,
-    ...(entry.kind === 'STATUS' ? statusOf(entry.data ?? {}) : messageOf(entry)),
+    ...factsOf(type, entry),
   };
   return JSON.stringify({ type, timestamp: entry.createdAt, data });
 }
+
+type Entry = NonNullable<PayloadSource['entry']>;
+
+function factsOf(type: WebhookDeliveryType, entry: Entry): object {
+  const data = entry.data ?? {};
+  if (entry.kind === 'STATUS') return statusOf(data);
+  if (entry.kind === 'PULL_REQUEST') {
+    return {
+      pullRequestUrl: data.url ?? '',
+      pullRequestState: data.state ?? null,
+      isReviewed: data.isReviewed === true,
+    };
+  }
+  if (entry.kind === 'NOTICE') {
+    const { url, limit } = recordOf(data.followUpStop);
+    return { pullRequestUrl: url ?? '', limit: limit ?? null };
+  }
+  if (type !== 'session.follow_up_sent') return messageOf(entry);
+  const { id, kind, url } = recordOf(data.followUp);
+  const followUpId = typeof id === 'string' ? prefixedId('followUp', id) : null;
+  return { ...messageOf(entry), followUpId, followUpKind: kind ?? null, pullRequestUrl: url ?? '' };
+}
+
+const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? { ...value } : {};
 
 const statusOf = ({ status, statusDetail, request, endedBy, isArchived }: Record<string, unknown>) => ({
   status,
@@ -49,7 +74,7 @@ const statusOf = ({ status, statusDetail, request, endedBy, isArchived }: Record
   isArchived: isArchived ?? false,
 });
 
-const messageOf = ({ messageType, body, userId, serviceUserId }: NonNullable<PayloadSource['entry']>) => ({
+const messageOf = ({ messageType, body, userId, serviceUserId }: Entry) => ({
   messageType,
   message: body ?? '',
   userId: userId === null ? null : prefixedId('user', userId),

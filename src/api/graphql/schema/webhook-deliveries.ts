@@ -33,6 +33,26 @@ const WebhookDeliveryEventTypeEnum = builder.enumType('WebhookDeliveryEventType'
       description: webhookEventTypes['session.status_changed'].meaning,
     },
     SESSION_MESSAGE: { value: 'session.message', description: webhookEventTypes['session.message'].meaning },
+    SESSION_PULL_REQUEST_OPENED: {
+      value: 'session.pull_request_opened',
+      description: webhookEventTypes['session.pull_request_opened'].meaning,
+    },
+    SESSION_PULL_REQUEST_MERGED: {
+      value: 'session.pull_request_merged',
+      description: webhookEventTypes['session.pull_request_merged'].meaning,
+    },
+    SESSION_PULL_REQUEST_CLOSED: {
+      value: 'session.pull_request_closed',
+      description: webhookEventTypes['session.pull_request_closed'].meaning,
+    },
+    SESSION_FOLLOW_UP_SENT: {
+      value: 'session.follow_up_sent',
+      description: webhookEventTypes['session.follow_up_sent'].meaning,
+    },
+    SESSION_FOLLOW_UPS_STOPPED: {
+      value: 'session.follow_ups_stopped',
+      description: webhookEventTypes['session.follow_ups_stopped'].meaning,
+    },
     TEST: { value: testEventType, description: 'A test that `testWebhookEndpoint` sends. It is not about a session.' },
   } as const satisfies Record<string, { value: WebhookDeliveryType; description: string }>,
 });

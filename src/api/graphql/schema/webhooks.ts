@@ -26,6 +26,11 @@ export const WebhookEventTypeEnum = defineEnum<WebhookEventType>(
   {
     'session.status_changed': webhookEventTypes['session.status_changed'].meaning,
     'session.message': webhookEventTypes['session.message'].meaning,
+    'session.pull_request_opened': webhookEventTypes['session.pull_request_opened'].meaning,
+    'session.pull_request_merged': webhookEventTypes['session.pull_request_merged'].meaning,
+    'session.pull_request_closed': webhookEventTypes['session.pull_request_closed'].meaning,
+    'session.follow_up_sent': webhookEventTypes['session.follow_up_sent'].meaning,
+    'session.follow_ups_stopped': webhookEventTypes['session.follow_ups_stopped'].meaning,
   },
 );
 

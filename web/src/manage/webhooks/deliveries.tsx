@@ -26,6 +26,11 @@ const states = {
 const sent: Readonly<Record<string, string>> = {
   SESSION_MESSAGE: 'Message',
   SESSION_STATUS_CHANGED: 'Status change',
+  SESSION_PULL_REQUEST_OPENED: 'Pull request opened',
+  SESSION_PULL_REQUEST_MERGED: 'Pull request merged',
+  SESSION_PULL_REQUEST_CLOSED: 'Pull request closed',
+  SESSION_FOLLOW_UP_SENT: 'Follow-up sent',
+  SESSION_FOLLOW_UPS_STOPPED: 'Follow-ups stopped',
   TEST: 'Test',
 };
 

@@ -9,6 +9,7 @@ import { useMutation } from '../../relay/use-mutation.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
+import { webhookEvents } from './webhook-events.ts';
 
 interface WebhookFormProps {
   readonly organizationId: string;
@@ -126,19 +127,12 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
       />
       <fieldset className="inline-boxes">
         <legend>Event types</legend>
-        <label className="check">
-          <input
-            type="checkbox"
-            name="eventTypes"
-            value="SESSION_STATUS_CHANGED"
-            defaultChecked={hears('SESSION_STATUS_CHANGED')}
-          />
-          Status changes
-        </label>
-        <label className="check">
-          <input type="checkbox" name="eventTypes" value="SESSION_MESSAGE" defaultChecked={hears('SESSION_MESSAGE')} />
-          Messages
-        </label>
+        {Object.entries(webhookEvents).map(([type, label]) => (
+          <label key={type} className="check">
+            <input type="checkbox" name="eventTypes" value={type} defaultChecked={hears(type)} />
+            {label}
+          </label>
+        ))}
       </fieldset>
       {endpoint === null && (
         <label className="check">

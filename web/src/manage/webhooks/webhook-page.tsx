@@ -17,7 +17,8 @@ import { Time } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { ShownOnce } from '../kit/kit.ts';
 import { Deliveries } from './deliveries.tsx';
-import { EndpointState, webhookEvents } from './webhooks-page.tsx';
+import { webhookEvents } from './webhook-events.ts';
+import { EndpointState } from './webhooks-page.tsx';
 
 /** `/manage/webhooks/:id`: a webhook and its deliveries. */
 export function WebhookPage({ id }: { readonly id: string }) {

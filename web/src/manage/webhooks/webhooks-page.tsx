@@ -18,6 +18,7 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
 import { actionsColumn, ConfirmAction, List, ShownOnce } from '../kit/kit.ts';
+import { webhookEvents } from './webhook-events.ts';
 import { WebhookForm } from './webhook-form.tsx';
 
 type Endpoint = webhooksPage_organization$data['webhookEndpoints']['edges'][number]['node'];
@@ -168,12 +169,6 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
     </Page>
   );
 }
-
-/** The labels of webhook events. */
-export const webhookEvents: Readonly<Record<string, string>> = {
-  SESSION_MESSAGE: 'Messages',
-  SESSION_STATUS_CHANGED: 'Status changes',
-};
 
 /** The state of an endpoint: enabled or not, and the success of its deliveries. */
 export function EndpointState(props: {

@@ -31,7 +31,10 @@ it('is created, changed and deleted, and its secret is shown once', async () => 
     webhookEndpointId: expect.stringMatching(/^webhook-[0-9a-f]{32}$/),
     url,
     description: 'Ours',
-    eventTypes: ['SESSION_STATUS_CHANGED', 'SESSION_MESSAGE'],
+    eventTypes: [
+      ...['SESSION_STATUS_CHANGED', 'SESSION_FOLLOW_UP_SENT', 'SESSION_MESSAGE', 'SESSION_PULL_REQUEST_OPENED'],
+      ...['SESSION_PULL_REQUEST_MERGED', 'SESSION_PULL_REQUEST_CLOSED', 'SESSION_FOLLOW_UPS_STOPPED'],
+    ],
     isEnabled: true,
     disabledReason: null,
     consecutiveFailures: 0,

@@ -10,10 +10,12 @@ import { systemViewer } from '../auth/viewer.ts';
 import type { Config } from '../config/config.ts';
 import type { Context, Services } from '../domain/context.ts';
 import type { MonotonicClock } from '../domain/execution/checkpoints/monotonic-clock.ts';
+import { readDueEnvironment } from '../domain/execution/environments/read-environments.ts';
 import { capacityOf } from '../domain/execution/runs/capacity.ts';
 import { createWorker, type Worker } from '../domain/execution/runs/worker.ts';
 import { adoptWorkspaces } from '../domain/execution/workspaces/adopt.ts';
 import type { Installation } from '../domain/installation/bootstrap.ts';
+import { createEnvironmentReads } from '../jobs/environment-reads.ts';
 import { hiddenPaths } from './check-profile.ts';
 import { createProgramManager, type PackageOf, type ProgramManager } from './program-manager.ts';
 import { forgetFormerIds, readWorkerIdentity } from './worker-identity.ts';
@@ -66,12 +68,18 @@ export async function openWorker(
   const times = { leaseMs, affinityMs, storedAffinityMs, pollMs: queuePollMs, workspaceTimes: config };
   const options = { workerId, agents, host: hostname(), checkpointClock, ...times };
   const worker = createWorker(context, { ...options, ...capacityOf(config) });
+  const reads = createEnvironmentReads(services, (signal) => readDueEnvironment(context, agents, signal));
+  const start = async () => {
+    await worker.start();
+    reads.start();
+  };
   const stop = async () => {
+    await reads.stop();
     await worker.stop();
     await drivers.close();
   };
   return {
-    worker: { ...worker, stop },
+    worker: { ...worker, start, stop },
     programs: createProgramManager(config, services, {
       workerId,
       enterpriseId: installation.enterpriseId,

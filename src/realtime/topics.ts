@@ -12,6 +12,7 @@
  * - `deliveries`: a webhook waits to be sent.
  * - `git-deliveries`: a webhook of a forge arrived.
  * - `forge-events`: an event of a repository waits for automations.
+ * - `environments`: the environment of a repository waits to be read.
  * - `pull-requests`: a pull request at a forge waits to be read.
  * - `provider-keys`: a provider key was created, changed or removed.
  * - `workspaces`: the deletion of a session's workspace was requested.
@@ -32,6 +33,7 @@ export type Topic =
   | 'deliveries'
   | 'git-deliveries'
   | 'forge-events'
+  | 'environments'
   | 'pull-requests'
   | 'follow-ups'
   | 'provider-keys'

@@ -64,7 +64,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   run: ['Automation'],
   test: ['GitConnection', 'ProviderKey', 'WebhookEndpoint'],
   redeliver: ['WebhookDelivery'],
-  refresh: ['SessionChanges'],
+  refresh: ['Environment', 'SessionChanges'],
   end: ['Maintenance'],
   drain: ['Worker'],
   undrain: ['Worker'],

@@ -190,6 +190,7 @@ const updates: Record<string, Updated> = {
       mentionOrganizationId: () => test.organizationId,
       ...{ followUpMode: 'OFF', followUpAuthors: 'EVERYONE', followUpBots: 'ALL', followUpBotLogins: ['ci'] },
       isArchivedWhenMerged: true,
+      isEnvironmentBuiltOnPush: false,
     },
     selections: { mentionOrganizationId: 'mentionOrganizationId: mentionOrganization { name }' },
   },

@@ -70,8 +70,15 @@ export async function runSession(test: TestApp, forge: GitForge, agent: string, 
 
 /** Reads the set-ups of the repository, oldest first. */
 export const readBuilds = (test: TestApp, forge: GitForge) =>
-  test.app.services.store.query<{ state: string; log: string; checkpointId: string | null }>(
-    `select b.state, b.log, b.checkpoint_id as "checkpointId" from environment_build b join repository r on r.id = b.repository_id
+  test.app.services.store.query<{
+    state: string;
+    trigger: string;
+    log: string;
+    commit: string;
+    usedAt: Date;
+    checkpointId: string | null;
+  }>(
+    `select b.state, b.trigger, b.log, b.commit, b.used_at as "usedAt", b.checkpoint_id as "checkpointId" from environment_build b join repository r on r.id = b.repository_id
       where r.host = $1 order by b.created_at`,
     [forge.host],
   );

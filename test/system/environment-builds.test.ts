@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { failEndedBuilds } from '../../src/domain/environment-builds/fail-ended-builds.ts';
+import { wantEnvironmentReads } from '../../src/domain/environment-builds/want-reads.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
-import { addRepository, environmentFile, readBuilds, runSession } from '../support/environments.ts';
+import { addRepository, commit, environmentFile, readBuilds, runSession } from '../support/environments.ts';
 import type { GitForge } from '../support/git-forge.ts';
 import { runMutation } from '../support/people.ts';
 import { writeProfiles } from '../support/profiles.ts';
@@ -117,4 +118,98 @@ it('shows the log while the set-up runs, without the beginning of a secret', asy
   const [stopped] = await readBuilds(test, forge);
   expect(stopped).toMatchObject({ state: 'FAILED', log: expect.stringContaining('was stopped') });
   expect(JSON.stringify(stopped)).not.toContain('canary');
+});
+
+/** Delivers a push to a branch of the repository, and lets a worker read the environments that are due. */
+async function push(forge: GitForge, branch = 'main'): Promise<void> {
+  const { store, now, notifier } = test.app.services;
+  const [connection] = await store.query<{ id: string }>('select id from git_connection where host_key = $1', [
+    forge.host,
+  ]);
+  const event = { type: 'push', ref: `refs/heads/${branch}`, before: null, after: 'f'.repeat(40) } as const;
+  const arrived = { gitConnectionId: connection?.id ?? '', repositoryPath: 'Acme/site', event };
+  await store.transact((tx) => wantEnvironmentReads(tx, [arrived, arrived], now()));
+  await store.execute(
+    'update environment_read set due_at = $1::timestamptz where due_at is not null returning due_at',
+    [now()],
+  );
+  notifier.notify('environments');
+  const due = () => store.query('select 1 from environment_read where due_at is not null');
+  await expect.poll(due, { timeout: 30_000 }).toEqual([]);
+}
+
+const stateOf = async (forge: GitForge) =>
+  (await readBuilds(test, forge)).map(({ state, trigger }) => `${trigger} ${state}`);
+
+it('builds when the default branch changes, once, and the next session starts with the result', async () => {
+  const lock = (version: number) => ({ 'package-lock.json': `{"lockfileVersion": ${version}}` });
+  const forge = await addUsed({
+    ...{ '.gitignore': 'deps\n', ...lock(1) },
+    [environmentFile]: 'setup:\n  - cat package-lock.json >> deps\n  - "! grep 9 package-lock.json"\n',
+  });
+  const [first] = await readBuilds(test, forge);
+  await push(forge);
+  expect(await stateOf(forge)).toEqual(['SESSION READY']);
+
+  await commit(forge, lock(2));
+  await push(forge, 'other');
+  expect(await stateOf(forge)).toEqual(['SESSION READY']);
+  await push(forge);
+  await push(forge);
+  await expect.poll(() => stateOf(forge), { timeout: 30_000 }).toEqual(['SESSION READY', 'PUSH READY']);
+  // A build in advance is no use.
+  expect((await readBuilds(test, forge))[1]?.usedAt).toEqual(first?.usedAt);
+  const session = await runSession(test, forge, 'shell', 'cat deps');
+  expect(session.output).toBe('{"lockfileVersion": 1}{"lockfileVersion": 2}');
+  expect(await session.calls('Set-up: ')).toEqual([]);
+
+  await commit(forge, lock(9));
+  await push(forge);
+  const failed = ['SESSION READY', 'PUSH READY', 'PUSH FAILED'];
+  await expect.poll(() => stateOf(forge), { timeout: 30_000 }).toEqual(failed);
+  await push(forge);
+  expect(await stateOf(forge)).toEqual(failed);
+
+  const input = { repositoryId: await repositoryId(forge), isEnvironmentBuiltOnPush: false };
+  await runMutation(test, 'updateRepository', '', input);
+  await commit(forge, lock(3));
+  await push(forge);
+  expect(await stateOf(forge)).toEqual(failed);
+});
+
+it('shows the environment that applies, with its errors', async () => {
+  const forge = await addUsed({ [environmentFile]: 'setup: echo one\nsecrets: [TOKEN]\n' });
+  const repository = await repositoryId(forge);
+  const input = { repositoryId: repository, organizationId: test.organizationId };
+  const selection =
+    'environment { path commit isDefined setup secrets error readAt problems { severity line message } }';
+  const read = async () => {
+    const { data } = await graphql(
+      test,
+      test.adminToken,
+      `query($id: ID!, $path: String!) { organization(id: $id) { repository(path: $path) { ${selection} } } }`,
+      { id: test.organizationId, path: repository },
+    );
+    return data.organization.repository.environment;
+  };
+  expect(await read()).toBeNull();
+  await runMutation(test, 'refreshEnvironment', '', input);
+  await expect.poll(read, { timeout: 30_000 }).toMatchObject({
+    ...{ path: environmentFile, commit: expect.stringMatching(/^[0-9a-f]{40}$/), isDefined: true, error: null },
+    ...{ setup: ['echo one'], secrets: ['TOKEN'], problems: [] },
+  });
+  await commit(forge, { [environmentFile]: 'setup: echo one\nstar: two\n' });
+  await runMutation(test, 'refreshEnvironment', '', input);
+  await expect.poll(read, { timeout: 30_000 }).toMatchObject({
+    ...{
+      isDefined: false,
+      setup: [],
+      problems: [{ severity: 'ERROR', line: 2, message: expect.stringContaining('"star"') }],
+    },
+  });
+  await runMutation(test, 'updateRepository', '', {
+    repositoryId: repository,
+    environmentDefinition: 'setup: echo mine',
+  });
+  expect(await read()).toMatchObject({ path: null, commit: null, setup: ['echo mine'], readAt: null });
 });

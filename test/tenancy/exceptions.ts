@@ -79,9 +79,9 @@ export function expectLookups(matrix: Matrix, operations: readonly Operation[]):
 const writes: Readonly<Record<string, RegExp>> = {
   // UseSessions, ManageOrgSessions on own sessions, UsePersonalAutomations; own keys, and own keys of model providers.
   'a member’s personal access token':
-    /session|buildEnvironment|snapshot|turn|message|question|presence|follow-?up|api-?key|provider-?key|token|automation|attachment/i,
+    /session|(?:build|refresh)Environment|snapshot|turn|message|question|presence|follow-?up|api-?key|provider-?key|token|automation|attachment/i,
   'a member’s personal key':
-    /session|buildEnvironment|snapshot|turn|message|question|presence|follow-?up|api-?key|testProviderKey|token|automation|attachment/i,
+    /session|(?:build|refresh)Environment|snapshot|turn|message|question|presence|follow-?up|api-?key|testProviderKey|token|automation|attachment/i,
   // ViewOrgSessions, ViewOrgMembership, ManageOrgServiceUsers; own keys.
   'a user of a custom role': /service-?user|presence|refreshSessionChanges|api-?key|token/i,
   // ReadAccountMeta; own keys.

@@ -266,7 +266,8 @@ export async function seedGitConnection(
       ...{ defaultBranch: canary('branch'), description: canary('description'), language: canary('language') },
       ...{ webUrl: `https://127.0.0.1:1/${path}`, providerRepositoryId: canary('provider-id'), isPrivate: true },
       ...{
-        environment: `setup: echo ${canary('setup')}`,
+        // With an error, which has the name.
+        environment: `setup: echo ${canary('setup')}\n${canary('member')}: 1`,
         branchTemplate: canary('template'),
         readAt: createdAt,
         ...when,

@@ -20,9 +20,13 @@ const deleteUnused = `
 const deleteOfOrganizations = `
   delete from environment_build b using organization o where o.id = b.organization_id and o.deleted_at is not null returning b.id`;
 
-/** Deletes the stored results of set-ups that sessions have not used for 30 days, all but five of a repository, the same of set-ups without a result, and those of deleted organizations. */
+const deleteReadsOfOrganizations = `
+  delete from environment_read e using organization o where o.id = e.organization_id and o.deleted_at is not null returning e.repository_id`;
+
+/** Deletes the stored results of set-ups that sessions have not used for 30 days, all but five of a repository, the same of set-ups without a result, and those of deleted organizations, with the environments that were read for them. */
 export async function deleteUnusedBuilds({ store, now }: Pick<Services, 'store' | 'now'>): Promise<void> {
   const before = new Date(now().getTime() - unusedMs);
   while ((await store.execute(deleteUnused, [before, keptBuilds, batchSize])).length === batchSize);
   await store.execute(deleteOfOrganizations);
+  await store.execute(deleteReadsOfOrganizations);
 }

@@ -60,6 +60,7 @@ export async function requestBuild(
         secretIds: null,
         directory: null,
         commit: '',
+        machine: '',
         usedAt: now,
       },
     });

@@ -20,13 +20,15 @@ export interface NewBuild {
   readonly directory: string | null;
   /** The commit that is expected; empty: unknown. */
   readonly commit: string;
+  /** See `environment_build.machine`; empty: unknown. */
+  readonly machine: string;
   /** See `environment_build.used_at`. */
   readonly usedAt: Date;
 }
 
 const insert = `
   insert into environment_build (id, organization_id, repository_id, hash, machine, state, trigger, definition, session_id, commit, created_at, started_at, used_at)
-  values ($1, $2, $3, 'request-' || $1, '', 'QUEUED', $4, $5, $6, $7, $8::timestamptz, $8::timestamptz, $9::timestamptz)
+  values ($1, $2, $3, 'request-' || $1, $10, 'QUEUED', $4, $5, $6, $7, $8::timestamptz, $8::timestamptz, $9::timestamptz)
   on conflict do nothing returning id`;
 
 /**
@@ -37,11 +39,11 @@ export async function startBuild(
   context: Context,
   tx: Transaction,
   organization: OrganizationRecord,
-  { repository, trigger, definition, agent, secretIds, directory, commit, usedAt }: NewBuild,
+  { repository, trigger, definition, agent, secretIds, directory, commit, machine, usedAt }: NewBuild,
 ): Promise<{ readonly buildId: string; readonly sessionId: string } | null> {
   const [buildId, id] = [newId(), newId()];
   const now = context.now();
-  const values = [buildId, organization.id, repository.id, trigger, definition, id, commit, now, usedAt];
+  const values = [buildId, organization.id, repository.id, trigger, definition, id, commit, now, usedAt, machine];
   if ((await tx.query(insert, values)).length === 0) return null;
   const name = `${repository.host}/${repository.path}`;
   await writeSession(context, tx, organization, {

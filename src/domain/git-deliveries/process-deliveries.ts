@@ -1,6 +1,7 @@
 import { plainLine } from '../../common/plain-text.ts';
 import type { ForgeEvent } from '../../forges/interface/events.ts';
 import type { Services } from '../context.ts';
+import { wantEnvironmentReads } from '../environment-builds/want-reads.ts';
 import { wantReads } from '../followed-pull-requests/want-reads.ts';
 import { isOutage } from '../unavailable.ts';
 
@@ -49,6 +50,7 @@ async function processBatch(services: Services, limit: number, earlier?: unknown
       );
       if (claimed.length === 0) return;
       await wantReads(tx, claimed, now);
+      await wantEnvironmentReads(tx, claimed, now);
       await tx.query(
         `update git_delivery set status = 'processed', event = null, error = null, attempt_count = attempt_count + 1,
                 next_attempt_at = null, finished_at = $2::timestamptz

@@ -1,11 +1,15 @@
 import { notFound } from '../../../common/errors.ts';
 import { requestBuild } from '../../../domain/environment-builds/request-build.ts';
+import type { DefinitionProblem } from '../../../domain/environments/definition.ts';
 import { findOrganizations } from '../../../domain/identity/organizations/use-organization.ts';
 import {
   deleteEnvironmentBuilds,
   type EnvironmentBuild,
+  type EnvironmentInEffect,
   findBuildLogs,
+  findEnvironmentsInEffect,
   findStoredEnvironments,
+  refreshEnvironment,
 } from '../../../domain/library/repositories/environment-builds.ts';
 import { findRepositories } from '../../../domain/library/repositories/repositories.ts';
 import { builder } from '../builder.ts';
@@ -83,7 +87,79 @@ const EnvironmentBuildType = builder.objectRef<EnvironmentBuild>('EnvironmentBui
   }),
 });
 
+const severity = storedEnum('EnvironmentProblemSeverity', 'The severity of a problem of a definition.', {
+  ERROR: 'The definition is not used.',
+  WARNING: 'A part of the definition does not apply.',
+});
+
+const EnvironmentProblem = builder.objectRef<DefinitionProblem>('EnvironmentProblem').implement({
+  description: 'Problem of the definition of an environment.',
+  fields: (t) => ({
+    severity: t.field({
+      type: severity.type,
+      nullable: true,
+      description: 'Severity of the problem; null if this version does not know it.',
+      resolve: (problem) => severity.read(problem.severity),
+    }),
+    line: t.exposeInt('line', { nullable: true, description: 'Line of the text, from 1; null for the whole text.' }),
+    message: t.exposeString('message', { description: 'Sentence that says what was expected.' }),
+  }),
+});
+
+const EnvironmentType = builder.objectRef<EnvironmentInEffect>('Environment').implement({
+  description: 'Environment of a repository that applies to new sessions at its default branch.',
+  fields: (t) => ({
+    path: t.exposeString('path', {
+      nullable: true,
+      description:
+        'Path of the file that defines it; null if the definition is stored in Switchyard, or nothing defines one.',
+    }),
+    commit: t.exposeString('commit', {
+      nullable: true,
+      description:
+        'Commit at which the repository was read; null if it was not, or the definition is stored in Switchyard.',
+    }),
+    isDefined: t.boolean({
+      description: 'Whether a definition without errors applies.',
+      resolve: ({ definition }) => definition !== null,
+    }),
+    setup: t.stringList({
+      description: 'Commands of the set-up.',
+      resolve: ({ definition }) => [...(definition?.setup ?? [])],
+    }),
+    start: t.stringList({
+      description: 'Commands that run at each start.',
+      resolve: ({ definition }) => [...(definition?.start ?? [])],
+    }),
+    secrets: t.stringList({
+      description: 'Keys of the secrets that the set-up has.',
+      resolve: ({ definition }) => [...(definition?.secrets ?? [])],
+    }),
+    problems: t.field({
+      type: [EnvironmentProblem],
+      description: 'Errors of the definition, or parts of it that do not apply.',
+      resolve: ({ problems }) => [...problems],
+    }),
+    error: t.exposeString('error', {
+      nullable: true,
+      description: 'Reason why the last read of the repository failed; null if it did not.',
+    }),
+    readAt: t.expose('readAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'Time of the last read of the repository; null if the definition is stored in Switchyard.',
+    }),
+  }),
+});
+
 builder.objectFields(Repository, (t) => ({
+  environment: t.field({
+    type: EnvironmentType,
+    nullable: true,
+    description:
+      'Environment that applies to new sessions at the default branch, as a worker last read it; null if none has. `refreshEnvironment` has it read.',
+    resolve: ({ id }, _args, { loaders }) => loaders.of(findEnvironmentsInEffect).load(id),
+  }),
   environmentDefinition: t.string({
     nullable: true,
     description:
@@ -119,6 +195,18 @@ addMutation('buildEnvironment', {
     if (!repository) throw notFound('repository');
     return { environmentBuild, repository };
   },
+});
+
+addMutation('refreshEnvironment', {
+  description:
+    'Has a worker read the environment of a repository from its forge again, usually within seconds. `Repository.environment` has it then.',
+  needs: ['createSession'],
+  input: (t) => ({
+    repositoryId: t.id({ required: true, description: 'Global ID or REST id of the repository.' }),
+    organizationId: t.id({ description: organizationIdDescription }),
+  }),
+  payload: { repository: Repository },
+  act: async (input, { domain }) => ({ repository: await refreshEnvironment(domain, input) }),
 });
 
 addMutation('deleteEnvironmentBuilds', {

@@ -6,6 +6,7 @@ import {
   type RepositoryRecord,
   repositoriesOf,
 } from '../../../domain/library/repositories/repositories.ts';
+import { readEnvironmentSettings } from '../../../domain/repositories/environment-settings.ts';
 import { readFollowUpSettings } from '../../../domain/repositories/follow-up-settings.ts';
 import { readMentionSettings } from '../../../domain/repositories/mention-settings.ts';
 import { type PushSettings, readPushSettings } from '../../../domain/repositories/push-settings.ts';
@@ -42,6 +43,9 @@ const followUps = {
   isArchivedWhenMerged:
     'Whether a session is archived once all its pull requests are merged or closed, and at least one is merged.',
 } as const;
+
+const builtOnPush =
+  'Whether the set-up runs without a session when the default branch changes, for organizations whose sessions used its result in the last 14 days.';
 
 const RepositoryList = listTypes(Repository, 'Repository');
 
@@ -119,6 +123,10 @@ builder.node(Repository, {
     isArchivedWhenMerged: t.boolean({
       description: followUps.isArchivedWhenMerged,
       resolve: ({ settings }) => readFollowUpSettings(settings).isArchivedWhenMerged,
+    }),
+    isEnvironmentBuiltOnPush: t.boolean({
+      description: builtOnPush,
+      resolve: ({ settings }) => readEnvironmentSettings(settings).isEnvironmentBuiltOnPush,
     }),
     readAt: t.expose('readAt', {
       type: 'DateTime',
@@ -202,13 +210,20 @@ addMutation('updateRepository', {
       description: `${followUps.followUpBotLogins} At most 100, each of 1 to 100 characters. Must not be null.`,
     }),
     isArchivedWhenMerged: t.boolean({ description: `${followUps.isArchivedWhenMerged} Must not be null.` }),
+    isEnvironmentBuiltOnPush: t.boolean({ description: `${builtOnPush} Must not be null.` }),
   }),
   payload: { repository: Repository },
   act: async ({ repositoryId, branchTemplate, environmentDefinition, ...rest }, { domain }) => {
     const { mentionOrganizationId, followUpMode, ...values } = rest;
     refuseNulls(values, [
       ...(['isPushToOtherBranchesAllowed', 'isPushOfTagsAllowed', 'isDeletionAllowed', 'isMentionAnswered'] as const),
-      ...(['followUpAuthors', 'followUpBots', 'followUpBotLogins', 'isArchivedWhenMerged'] as const),
+      ...([
+        'followUpAuthors',
+        'followUpBots',
+        'followUpBotLogins',
+        'isArchivedWhenMerged',
+        'isEnvironmentBuiltOnPush',
+      ] as const),
     ]);
     const nullable = { branchTemplate, environmentDefinition, mentionOrganizationId, followUpMode };
     const change = { ...nullable, ...values } as RepositoryChange;

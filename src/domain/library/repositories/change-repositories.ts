@@ -11,6 +11,7 @@ import { parseId } from '../../ids.ts';
 import { parseInput, text } from '../../input.ts';
 import { changedValues } from '../../record-values.ts';
 import { branchTemplateSchema } from '../../repositories/branch-name.ts';
+import { readEnvironmentSettings } from '../../repositories/environment-settings.ts';
 import {
   followUpAuthors,
   followUpBots,
@@ -23,8 +24,9 @@ import { wantRepository } from '../../repositories/want-repository.ts';
 import { findRepositories, type RepositoryRecord, repositoryColumns } from './repositories.ts';
 
 const oneOf = (name: string, values: readonly string[]) => `"${name}" must be one of ${values.join(', ')}.`;
-const flag = (name: (typeof pushSettingNames)[number] | 'isMentionAnswered' | 'isArchivedWhenMerged') =>
-  z.boolean({ error: `"${name}" must be true or false.` });
+const flag = (
+  name: (typeof pushSettingNames)[number] | 'isMentionAnswered' | 'isArchivedWhenMerged' | 'isEnvironmentBuiltOnPush',
+) => z.boolean({ error: `"${name}" must be true or false.` });
 
 const login = text('followUpBotLogins', { min: 1, max: 100, isBlankRefused: true });
 
@@ -46,6 +48,7 @@ export const repositoryChangeSchema = z.object({
     .max(100, '"followUpBotLogins" must have at most 100 items.')
     .optional(),
   isArchivedWhenMerged: flag('isArchivedWhenMerged').optional(),
+  isEnvironmentBuiltOnPush: flag('isEnvironmentBuiltOnPush').optional(),
 });
 
 /** See {@link repositoryChangeSchema}. */
@@ -77,6 +80,7 @@ export async function updateRepository(context: Context, id: string, raw: Reposi
       ...readPushSettings(before.settings),
       ...readMentionSettings(before.settings),
       ...readFollowUpSettings(before.settings),
+      ...readEnvironmentSettings(before.settings),
     };
     const settings = changedValues(stored, values);
     const commands = changedValues({ environment: definition }, { environment });

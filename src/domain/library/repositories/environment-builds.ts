@@ -4,7 +4,12 @@ import { notFound } from '../../../common/errors.ts';
 import { fieldsOf, type Narrowed, selectFields } from '../../../store/tables.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
+import type { DefinitionProblem, EnvironmentDefinition } from '../../environments/definition.ts';
+import type { EnvironmentAt } from '../../environments/environment-at.ts';
+import { readDefinition } from '../../environments/read-definition.ts';
+import { chooseOrganization } from '../../identity/organizations/use-organization.ts';
 import { parseId } from '../../ids.ts';
+import { usableRepository } from '../../repositories/resolve-repositories.ts';
 import { findRepositories, type RepositoryRecord } from './repositories.ts';
 
 // The key of a result, and the checkpoint, mean nothing to clients.
@@ -88,5 +93,83 @@ export async function deleteEnvironmentBuilds(context: Context, id: string): Pro
     const data = { repository: `${repository.host}/${repository.path}`, deletedEnvironmentBuilds: deleted.length };
     await audit(context, tx, 'update_repository', { organizationId: null, targetId: repository.id, data });
   });
+  return repository;
+}
+
+/** The environment of a repository that applies to new sessions at its default branch. */
+export interface EnvironmentInEffect {
+  /** The path of the file that defines it; null: the text that is stored in Switchyard, or nothing. */
+  readonly path: string | null;
+  /** The commit at which the file was read; null: none was, or the text is stored in Switchyard. */
+  readonly commit: string | null;
+  /** Null: nothing defines one, or it has errors. */
+  readonly definition: EnvironmentDefinition | null;
+  readonly problems: readonly DefinitionProblem[];
+  /** The reason why the last read failed; null: it did not. */
+  readonly error: string | null;
+  /** The time of the last read; null: none was needed. */
+  readonly readAt: Date | null;
+}
+
+interface ReadRow {
+  readonly id: string;
+  readonly text: string | null;
+  readonly environment: Pick<EnvironmentAt, 'source' | 'definition' | 'problems'> | null;
+  readonly commit: string | null;
+  readonly error: string | null;
+  readonly readAt: Date | null;
+}
+
+/**
+ * Reads the environments that apply to new sessions, by unprefixed ids of repositories that were read for the viewer, and in their order. Null: no worker
+ * has read it yet. Of several organizations that the viewer may see, the last read counts.
+ */
+export async function findEnvironmentsInEffect(
+  { store, viewer }: Context,
+  repositoryIds: readonly string[],
+): Promise<(EnvironmentInEffect | null)[]> {
+  const { enterpriseId, all, ids } = organizationsWith(viewer, permissionFor.viewRepositories);
+  const rows = await store.query<ReadRow>(
+    `select r.id, r.environment as text, n.* from repository r left join lateral (
+       select b.environment, b.commit, b.error, b.read_at as "readAt" from environment_read b ${visible} and b.repository_id = r.id
+        order by b.read_at desc nulls last limit 1) n on true
+      where r.id = any($1::text[]) and r.enterprise_id = $2`,
+    [repositoryIds, enterpriseId, all, ids],
+  );
+  const found = new Map(rows.map((row) => [row.id, toEnvironment(row)]));
+  return repositoryIds.map((id) => found.get(id) ?? null);
+}
+
+function toEnvironment({ text, environment, commit, error, readAt }: ReadRow): EnvironmentInEffect | null {
+  if (text !== null) return { path: null, commit: null, error: null, readAt: null, ...readDefinition(null, text) };
+  if (readAt === null) return null;
+  // The text that was stored then applies no longer.
+  if (environment !== null && environment.source === null) return null;
+  const { source: path = null, definition = null, problems = [] } = environment ?? {};
+  return { path, commit, definition, problems, error, readAt };
+}
+
+/**
+ * Has a worker read the environment of a repository again, through an organization that may use it. Ids in any form. Throws NOT_FOUND, FORBIDDEN and
+ * the errors of {@link chooseOrganization}.
+ */
+export async function refreshEnvironment(
+  context: Context,
+  {
+    repositoryId,
+    organizationId,
+  }: { readonly repositoryId: string; readonly organizationId?: string | null | undefined },
+): Promise<RepositoryRecord> {
+  const organization = await chooseOrganization(context, organizationId, permissionFor.createSession);
+  const bare = parseId('repository', repositoryId);
+  const [repository] = bare === null ? [] : await findRepositories(context, [bare]);
+  if (!repository || (await usableRepository(context, organization.id, repository.id)) === null)
+    throw notFound('repository');
+  await context.store.execute(
+    `insert into environment_read (organization_id, repository_id, due_at, created_at) values ($1, $2, $3::timestamptz, $3::timestamptz)
+     on conflict (organization_id, repository_id) do update set due_at = excluded.due_at returning repository_id`,
+    [organization.id, repository.id, context.now()],
+  );
+  context.notifier.notify('environments');
   return repository;
 }

@@ -9,6 +9,7 @@ import { openPullRequestAt, reportPullRequest } from '../support/followed-pull-r
 import { installationId, startGithub, type TestGithub } from '../support/forges/github.ts';
 import { connectForgeAt, githubHeaders, pullRequestBody } from '../support/git-webhooks.ts';
 import { postTo } from '../support/incoming-webhooks.ts';
+import { commented } from '../support/mentions.ts';
 import { freePort, type ServerProcess, startServer } from '../support/server.ts';
 import { createSession } from '../support/sessions.ts';
 import { testDatabase } from '../support/test-store.ts';
@@ -80,11 +81,13 @@ describe.skipIf(testDatabase !== 'postgres')('follow-ups of a service whose proc
       const review = { event: 'REQUEST_CHANGES', body: 'Change it', comments };
       await github.person('POST', `/repos/${repository}/pulls/${number}/reviews`, review);
     }
+    const mentions = await Promise.all(second.map((pull) => mention(github, pull)));
     const bodies = Array.from({ length: webhookCount }, (_, n): [event: string, body: string] => {
       const pull = second[n % second.length] as Pull;
       if (n % 3 === 0) return ['pull_request', pullRequestBody(repository, pull.number)];
       return ['check_run', checkBody(pull, n % 3 === 1 ? 'failure' : 'success')];
     });
+    bodies.push(...mentions.map((body): [string, string] => ['issue_comment', body]));
     const shuffled = [...bodies, ...bodies]
       .map((each) => ({ each, at: Math.random() }))
       .sort((one, other) => one.at - other.at);
@@ -96,6 +99,7 @@ describe.skipIf(testDatabase !== 'postgres')('follow-ups of a service whose proc
       await running.shift()?.kill();
       running.push(await startScheduler());
     }
+    const killedAt = new Date();
     await sending;
     // The claims of killed processes expire.
     await test.app.services.store.execute(
@@ -103,7 +107,10 @@ describe.skipIf(testDatabase !== 'postgres')('follow-ups of a service whose proc
         where claimed_until_at is not null returning id`,
     );
     const wanted = second.flatMap(({ sessionId }) => [`${sessionId} checks`, `${sessionId} review`]);
-    const found = async () => (await messagesOf(test, second)).map(({ sessionId, kind }) => `${sessionId} ${kind}`);
+    // A comment whose webhook arrives late is sent as a follow-up of comments.
+    const isWanted = ({ kind }: Sent) => kind !== 'comments';
+    const found = async () =>
+      (await messagesOf(test, second)).filter(isWanted).map(({ sessionId, kind }) => `${sessionId} ${kind}`);
     await vi.waitUntil(async () => new Set(await found()).size === wanted.length, { timeout });
     await vi.waitUntil(
       async () => {
@@ -115,6 +122,14 @@ describe.skipIf(testDatabase !== 'postgres')('follow-ups of a service whose proc
     );
     expect((await found()).sort()).toEqual(wanted.sort());
     expect((await messagesOf(test, first)).length).toBe(first.length);
+    // Claims last two minutes.
+    await test.app.services.store.execute(
+      `update mention set next_attempt_at = created_at where next_attempt_at < $1::timestamptz returning id`,
+      [new Date(killedAt.getTime() + 2 * 60_000)],
+    );
+    const waiting = 'select 1 from mention where next_attempt_at is not null';
+    await vi.waitUntil(async () => (await test.app.services.store.query(waiting)).length === 0, { timeout });
+    expect(await mentionsOf(test, github, second)).toEqual(second.map(() => ({ messages: 1, answers: 1 })));
     const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))];
     process.stderr.write(
       `${2 * webhookCount} deliveries, ${killCount} kills: ${wanted.length} follow-ups, none lost or repeated. ` +
@@ -147,6 +162,32 @@ async function makePulls(test: TestApp, github: TestGithub, name: string): Promi
 function failCheck(github: TestGithub, { head }: Pull): Promise<unknown> {
   const run = { name: 'unit', 'head_sha': head, status: 'completed', conclusion: 'failure' };
   return github.person('POST', `/repos/${repository}/check-runs`, run);
+}
+
+/** Writes a comment that addresses the service, and returns the body of its webhook. */
+async function mention(github: TestGithub, { number }: Pull): Promise<string> {
+  const body = '@switchyard rename it';
+  const { id } = await github.person('POST', `/repos/${repository}/issues/${number}/comments`, { body });
+  const sender = { id: 1, login: 'octocat', type: 'User' };
+  const comment = { id: Number(id), body, user: sender };
+  return JSON.stringify(commented(body, { number, 'pull_request': {} }, { sender, comment }));
+}
+
+/** Counts the messages that brought a mention to each session, and its answers at the forge. */
+function mentionsOf(test: TestApp, github: TestGithub, pulls: readonly Pull[]) {
+  return Promise.all(
+    pulls.map(async ({ sessionId, number }) => {
+      const rows = await test.app.services.store.query(
+        `select 1 from log_entry where session_id = $1 and kind = 'MESSAGE' and body like '%> @switchyard rename it%'`,
+        [sessionId],
+      );
+      const comments = (await github.person('GET', `/repos/${repository}/issues/${number}/comments`)) as unknown as {
+        body: string;
+      }[];
+      const answers = comments.filter(({ body }) => body.startsWith('Switchyard:'));
+      return { messages: rows.length, answers: answers.length };
+    }),
+  );
 }
 
 interface Sent {

@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { openPullRequestAt, reportPullRequest } from '../support/followed-pull-requests.ts';
 import { ann, connectApp, deliver } from '../support/forge-events.ts';
+import { giteaToken, startGitea } from '../support/forges/gitea.ts';
 import { startGithub, type TestGithub } from '../support/forges/github.ts';
 import { gitlabToken, startGitlab } from '../support/forges/gitlab.ts';
-import { connectForgeAt, gitWebhookSecret, type TestConnection } from '../support/git-webhooks.ts';
+import { connectForgeAt, gitWebhookSecret, signatureOf, type TestConnection } from '../support/git-webhooks.ts';
 import { postTo } from '../support/incoming-webhooks.ts';
 import { commented, settledMentions } from '../support/mentions.ts';
 import { runMutation } from '../support/people.ts';
@@ -329,5 +331,50 @@ describe('at GitLab', () => {
       `${at}/merge_requests/4/discussions/${'d'.repeat(40)}/notes`,
     ]);
     await gitlab.close();
+  });
+});
+
+describe('at Gitea', () => {
+  it('takes mentions in comments and descriptions of people who can write', async () => {
+    const gitea = await startGitea();
+    const { path } = await connectForgeAt(test, gitea.url, { providerType: 'GITEA_TOKEN', token: giteaToken });
+    const { organizationId } = await makeOrganization(test, 'Gitea');
+    const gitConnectionId = path.replace('/webhooks/git/', '');
+    const permission = { organizationId, gitConnectionId, repoPath: 'acme/site' };
+    await runMutation(test, 'createGitPermission', 'gitPermission { gitPermissionId }', permission, test.adminToken);
+    const { repository } = commented('');
+    const comment = (id: number) => ({ id, body: '@switchyard do it', user: ann });
+    const pull = { state: 'open', head: { ref: 'x', sha: 'a'.repeat(40) }, base: { ref: 'main' } };
+    const issueOf = (number: number) => ({ number, title: 'A bug', body: 'Broken' });
+    const described = (number: number) => ({ number, title: 'A change', body: 'See @switchyard' });
+    const stranger = { id: 8, login: 'mallory' };
+    const robot = { id: 5, login: 'robot' };
+    const deliveries: [event: string, payload: object][] = [
+      ['issue_comment', { issue: issueOf(3), comment: comment(1), 'is_pull': false }],
+      ['issue_comment', { issue: issueOf(4), comment: comment(2), 'is_pull': true }],
+      ['issues', { action: 'opened', issue: described(5) }],
+      ['pull_request', { action: 'opened', number: 6, 'pull_request': { ...described(6), ...pull } }],
+      ['issue_comment', { issue: issueOf(3), comment: comment(3), 'is_pull': false, sender: stranger }],
+      ['issue_comment', { issue: issueOf(3), comment: comment(4), 'is_pull': false, sender: robot }],
+      // It has no id, so that it could not be told from another one.
+      [
+        'pull_request_comment',
+        { action: 'reviewed', 'pull_request': { number: 6 }, review: { content: '@switchyard' } },
+      ],
+    ];
+    for (const [event, payload] of deliveries) {
+      const sender = { id: 6, login: 'ann' };
+      const body = JSON.stringify({ action: 'created', repository, sender, nonce: randomUUID(), ...payload });
+      const signature = signatureOf(body).slice('sha256='.length);
+      const headers = { 'x-gitea-event': event, 'x-gitea-delivery': randomUUID(), 'x-gitea-signature': signature };
+      expect((await postTo(test, path, body, { 'content-type': 'application/json', ...headers })).status).toBe(202);
+    }
+    const found = await settledMentions(test);
+    // The token may not comment, so the answers fail, but the sessions run.
+    expect(found.map(({ status }) => status)).toEqual([...Array(4).fill('failed'), 'ignored', 'ignored']);
+    const sessions = await Promise.all(found.slice(0, 4).map(({ sessionId }) => sessionOf(sessionId)));
+    expect(sessions.map(({ repositories }) => repositories[0].pullRequestNumber)).toEqual([null, 4, null, 6]);
+    expect(found.slice(4).every(({ sessionId }) => sessionId === null)).toBe(true);
+    await gitea.close();
   });
 });

@@ -143,6 +143,15 @@ it('touches no pull request of another session, branch or repository', async () 
     await expect(tool(sessionId, 'update', { state: 'closed', number: wrong })).rejects.toThrow(own);
     await expect(tool(sessionId, 'reply', { comment: '1', body: 'x', number: wrong })).rejects.toThrow(own);
   }
+  // The head of a fork, with the name of the session's branch.
+  const pull = await pullAt(`/repos/acme/site/pulls/${number}`);
+  const head = { ...pull.head, repo: { ...pull.head.repo, 'full_name': 'mallory/site' } };
+  github.intercept(({ method, url }) =>
+    method === 'GET' && url.pathname.endsWith(`/pulls/${number}`) ? { body: { ...pull, head } } : null,
+  );
+  await expect(tool(sessionId, 'update', { title: 'x', number })).rejects.toThrow(own);
+  await expect(tool(sessionId, 'reply', { comment: '1', body: 'x', number })).rejects.toThrow(own);
+  github.intercept(() => null);
   const elsewhere = { repository: 'acme/tools', number: foreign };
   await expect(tool(sessionId, 'update', { title: 'x', ...elsewhere })).rejects.toThrow(/must be one of the session’s/);
   // A comment of another pull request, by its id.

@@ -14,6 +14,7 @@ import { runMutation } from '../support/people.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { readCalls, sendMessage } from '../support/reports.ts';
 import { readMessages, waitUntilEnded } from '../support/session-waits.ts';
+import { makeOrganization } from '../support/sessions.ts';
 
 let github: TestGithub;
 let test: TestApp;
@@ -307,4 +308,43 @@ it('gives a review no secrets, and a user cannot open a pull request with its se
   expect(opened.userErrors).toMatchObject([
     { code: 'INVALID_STATE', message: expect.stringContaining('may only read') },
   ]);
+});
+
+it('starts and shows no review for another tenant', async () => {
+  const { url, number } = await openPull();
+  const of = (organizationId: string) => `/v3/organizations/${organizationId}/pr-reviews`;
+  const body = { 'pr_url': url };
+  expect((await call(test, test.adminToken, 'POST', of(test.organizationId), body)).status).toBe(200);
+  const other = await makeOrganization(test, 'Other');
+  const query = `?pr_url=${encodeURIComponent(url)}`;
+  // It has no permission for the repository, and learns nothing of it.
+  const requests = github.requests.length;
+  for (const answer of [
+    await call(test, other.token, 'POST', of(other.organizationId), body),
+    await call(test, other.token, 'GET', of(other.organizationId) + query),
+  ]) {
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(JSON.stringify(answer.body)).toContain('There is no repository');
+  }
+  for (const answer of [
+    await call(test, other.token, 'POST', of(test.organizationId), body),
+    await call(test, other.token, 'GET', of(test.organizationId) + query),
+  ]) {
+    expect([403, 404]).toContain(answer.status);
+    expect(JSON.stringify(answer.body)).not.toContain('acme');
+  }
+  expect(github.requests).toHaveLength(requests);
+  // With a permission it starts its own, and still does not see the other one.
+  await runMutation(test, 'createGitPermission', 'gitPermission { gitPermissionId }', {
+    ...{
+      organizationId: other.organizationId,
+      gitConnectionId: `git-connection-${connection.id}`,
+      repoPath: 'acme/site',
+    },
+  });
+  expect((await call(test, other.token, 'GET', of(other.organizationId) + query)).status).toBe(404);
+  const started = await call(test, other.token, 'POST', of(other.organizationId), body);
+  expect(started).toMatchObject({ status: 200, body: { 'pr_number': number } });
+  const found = await call(test, other.token, 'GET', of(other.organizationId) + query);
+  expect(found.body.session_id).toBe(started.body.session_id);
 });

@@ -21,6 +21,10 @@ export function failedChecksOf({ headCommit, checks }: PullRequestStatus): Faile
   return { key: `checks:${headCommit}:${hash}`, checks: failed };
 }
 
+/** Returns the key of a conflict of the head commit with the base; null: there is none. */
+export const conflictKeyOf = ({ mergeable, headCommit }: PullRequestStatus): string | null =>
+  mergeable === 'conflicting' && headCommit !== null ? `conflict:${headCommit}` : null;
+
 /** Tells if a pull request has checks, and all of them have ended without a failure. */
 export const haveChecksPassed = ({ checks }: PullRequestStatus): boolean =>
   checks.some(({ state }) => state === 'passed') &&

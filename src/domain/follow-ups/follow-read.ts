@@ -5,6 +5,7 @@ import type { FollowedRead, ReadOutcome } from '../followed-pull-requests/read-p
 import { asSystem } from '../sessions/as-system.ts';
 import { type CountsAs, createAuthorCheck } from './authors.ts';
 import {
+  conflictKeyOf,
   discussionOf,
   type FailedChecks,
   failedChecksOf,
@@ -158,7 +159,7 @@ async function writeAll(services: Services, read: FollowedRead, found: Found): P
   let isWaiting = false;
   const { status, comments, sessions, counts } = found;
   const failed = status === null ? null : failedChecksOf(status);
-  const conflict = status === null ? null : conflictKey(status, read);
+  const conflict = status === null || isDoubtfulConflict(status, read) ? null : conflictKeyOf(status);
   const { reviews, loose } = discussionOf(status?.reviews ?? [], comments);
   const keys = [failed?.key, conflict, ...reviews.map(({ key }) => key)].filter((key) => key != null);
   const known = await readKnownKeys(services.store, sessions, keys);
@@ -196,11 +197,6 @@ async function writeAll(services: Services, read: FollowedRead, found: Found): P
 
 function subjectOf({ forge }: FollowedRead, { url }: FollowUpSession, status: PullRequestStatus | null): Subject {
   return { url, host: forge.host, baseBranch: status?.baseBranch ?? '', commit: status?.headCommit ?? null };
-}
-
-function conflictKey(status: PullRequestStatus, read: FollowedRead): string | null {
-  if (status.mergeable !== 'conflicting' || status.headCommit === null) return null;
-  return isDoubtfulConflict(status, read) ? null : `conflict:${status.headCommit}`;
 }
 
 /** Gitea also says "conflicting" while it still checks: the state must be the same in a second read. */

@@ -73,6 +73,40 @@ describe('a session', () => {
     expect((await act('removeSessionTags', { sessionId, tags: ['old'] }, token)).session.tags).toEqual(['kept']);
   });
 
+  it('are changed with the title, all or none', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Updated tags');
+    const sessionId = await createSession(test, { title: 'Before', tags: ['old', 'kept'] }, token);
+    await runMutation(test, 'replaceAllowedTags', 'allowedTags', { organizationId, tags: ['kept', 'new'] });
+    const update = (input: Record<string, unknown>) =>
+      runMutation(test, 'updateSession', 'session { title tags }', { sessionId, ...input }, token);
+    // A tag that the session has stays, also when it is no longer allowed.
+    expect(await update({ title: 'After', tags: ['new', 'old', 'new'] })).toMatchObject({
+      session: { title: 'After', tags: ['new', 'old'] },
+    });
+    expect(await update({ title: 'Refused', tags: ['other'] })).toMatchObject({
+      session: null,
+      userErrors: [{ code: 'UNKNOWN_REFERENCE', path: ['input', 'tags'] }],
+    });
+    expect(await update({ title: 'Refused', tags: null })).toMatchObject({
+      session: null,
+      userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'tags'] }],
+    });
+    expect(await read(token, sessionId, 'title tags')).toEqual({ title: 'After', tags: ['new', 'old'] });
+    const bodies = 'events(kinds: [NOTICE], first: 9) { nodes { ... on NoticeEvent { body tags } } }';
+    expect((await read(token, sessionId, bodies)).events.nodes).toEqual([
+      { body: 'The title is now: After', tags: null },
+      { body: 'The tags are now: new, old.', tags: ['new', 'old'] },
+    ]);
+    const found = (tag: string) =>
+      test.app.services.store.query('select 1 from session_tag where session_id = $1 and tag = $2', [
+        sessionId.replace('devin-', ''),
+        tag,
+      ]);
+    expect(await found('new')).toHaveLength(1);
+    expect(await found('kept')).toEqual([]);
+    expect((await update({ tags: [] })).session.tags).toEqual([]);
+  });
+
   const acts = ['suspendSession', 'resumeSession', 'archiveSession', 'unarchiveSession'];
   it.each([...acts, 'replaceSessionTags', 'addSessionTags', 'removeSessionTags'])(
     'can be changed with %s only by callers that may act on it',

@@ -224,7 +224,7 @@ const updates: Record<string, Updated> = {
   updateSession: {
     make: async () => ({ sessionId: await createSession(test, { organizationId: test.organizationId }) }),
     payloadField: 'session',
-    values: { title: 'Changed', maxAcuLimit: 5 },
+    values: { title: 'Changed', maxAcuLimit: 5, tags: ['changed'] },
   },
   updateSnapshot: {
     make: async () => {

@@ -8,7 +8,7 @@ import { parseInput } from '../input.ts';
 import { lockSession, notifySession } from './change-session.ts';
 import { maxTags, tagsSchema } from './create-session.ts';
 import { getSessionFor, type SessionTarget } from './find-session.ts';
-import { appendEntries } from './log.ts';
+import { appendEntries, type NewEntry } from './log.ts';
 import type { SessionRecord } from './session.ts';
 
 /** The tags of a session in inputs. */
@@ -63,10 +63,9 @@ export function tagSeen(
     const session = await lockSession(tx, seen.id, null);
     // A tag that is no longer allowed can still be removed.
     const tags = nextTags[mode](session.tags, mode === 'remove' ? inputTags : requireAllowed(allowedTags, inputTags));
-    if (JSON.stringify(tags) === JSON.stringify(session.tags)) return session;
+    if (!hasOtherTags(session, { tags })) return session;
     await writeTags(tx, session, tags);
-    const body = tags.length === 0 ? 'The tags were removed.' : `The tags are now: ${tags.join(', ')}.`;
-    await appendEntries(tx, session.id, null, [{ kind: 'NOTICE', body, data: { tags } }], context.now());
+    await appendEntries(tx, session.id, null, [tagsNotice(tags)], context.now());
     notifySession(context, tx, session);
     return { ...session, tags };
   });
@@ -83,8 +82,20 @@ const nextTags = {
   },
 } as const satisfies Record<TagMode, (before: readonly string[], inputTags: readonly string[]) => readonly string[]>;
 
-// Writes the tags to the listed row and to the index of tags.
-async function writeTags(tx: Transaction, session: SessionRecord, tags: readonly string[]): Promise<void> {
+type Tagged = Pick<SessionRecord, 'tags'>;
+
+/** Returns true if the tags of two states of a session differ, also in their order. */
+export const hasOtherTags = (before: Tagged, after: Tagged): boolean =>
+  JSON.stringify(after.tags) !== JSON.stringify(before.tags);
+
+/** The log entry about new tags. */
+export function tagsNotice(tags: readonly string[]): NewEntry {
+  const body = tags.length === 0 ? 'The tags were removed.' : `The tags are now: ${tags.join(', ')}.`;
+  return { kind: 'NOTICE', body, data: { tags } };
+}
+
+/** Writes the tags of a session to its row and to the index of tags. */
+export async function writeTags(tx: Transaction, session: SessionRecord, tags: readonly string[]): Promise<void> {
   const { id, organizationId, createdAt } = session;
   await tx.query('update session set tags = $2::text[] where id = $1', [id, tags]);
   await tx.query('delete from session_tag where session_id = $1 and not tag = any($2::text[])', [id, tags]);

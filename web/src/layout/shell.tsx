@@ -2,12 +2,14 @@ import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter';
 import { useSigned } from '../app/gate.tsx';
 import { useOrganizationChoices } from '../pickers/use-organization-choices.ts';
+import { useIsConnectionLost } from '../relay/connectivity.ts';
 import { Button } from '../ui/button.tsx';
 import { keepFocus } from '../ui/focus.ts';
 import { Icon, Mark } from '../ui/icons.tsx';
 import { Picker } from '../ui/picker.tsx';
 import { setTheme, useTheme } from '../ui/theme.ts';
 import { visible } from '../ui/visible.ts';
+import { ConnectionBanner } from './connection-banner.tsx';
 import { commandKey, Keys } from './keys.tsx';
 import { MaintenanceBanner } from './maintenance-banner.tsx';
 import { Palette, usePaletteKey } from './palette.tsx';
@@ -21,12 +23,13 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const [isSearching, setSearching] = useState(false);
   usePaletteKey(useCallback(() => setSearching((before) => !before), []));
   const search = useCallback(() => setSearching(true), []);
+  const isLost = useIsConnectionLost();
   const page = useRef<HTMLElement>(null);
   useEffect(() => (page.current ? keepFocus(page.current) : undefined), []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: on a telephone it closes when one has gone somewhere.
   useEffect(() => setOpen(false), [location]);
   return (
-    <div className="shell" data-menu={isOpen ? 'open' : undefined}>
+    <div className="shell" data-menu={isOpen ? 'open' : undefined} data-connection={isLost ? 'lost' : undefined}>
       <a className="skip" href="#main">
         Skip to content
       </a>
@@ -51,6 +54,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the same. */}
       <div className="veil" onClick={() => setOpen(false)} />
       <main id="main" tabIndex={-1} ref={page}>
+        <ConnectionBanner />
         <MaintenanceBanner />
         {children}
       </main>

@@ -1,4 +1,30 @@
+import { useSyncExternalStore } from 'react';
+
+/** The delays in ms before the service is asked again while it does not answer: the page recovers soon after it returns. */
+const firstWaitMs = 300;
+const maxWaitMs = 2_000;
+/** The time in ms that the service has to answer. */
+const answerMs = 2_000;
+/** The time in ms that a subscription may take to be restored before the connection counts as lost. */
+const restoreMs = 1_000;
+
 const waiting = new Set<() => void>();
+const listeners = new Set<() => void>();
+const recoveryListeners = new Set<() => void>();
+/** The subscriptions that ended, with the timer until they count, or null. */
+const broken = new Map<object, number | null>();
+let isUnreachable = false;
+let attempt = 0;
+let timer = 0;
+let pendingCheck: Promise<void> | null = null;
+
+const emit = () => {
+  for (const each of listeners) each();
+};
+
+/** The delay in ms before the `count`-th retry, counted from 0; randomized, so that not all browsers retry at once. */
+export const waitBefore = (count: number): number =>
+  Math.min(maxWaitMs, firstWaitMs * 2 ** count) * (0.5 + Math.random() / 2);
 
 /** Resolves when the service answers again. */
 export function whenReachable(): Promise<void> {
@@ -7,6 +33,82 @@ export function whenReachable(): Promise<void> {
 
 /** Call whenever the service has answered. */
 export function markReachable(): void {
+  attempt = 0;
+  clearTimeout(timer);
+  const wasUnreachable = isUnreachable;
+  isUnreachable = false;
   for (const each of waiting) each();
   waiting.clear();
+  if (!wasUnreachable) return;
+  emit();
+  for (const each of recoveryListeners) each();
 }
+
+/** Calls `listener` when the service answers after it did not, or when the user retries. Returns a function that unsubscribes. */
+export function onRecovery(listener: () => void): () => void {
+  recoveryListeners.add(listener);
+  return () => recoveryListeners.delete(listener);
+}
+
+/** Resolves to true if the service answers. */
+export const isServiceUp = (): Promise<boolean> =>
+  fetch('/healthz', { cache: 'no-store', signal: AbortSignal.timeout(answerMs) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+async function ask(): Promise<void> {
+  clearTimeout(timer);
+  if (await isServiceUp()) {
+    if (isUnreachable) markReachable();
+    return;
+  }
+  isUnreachable = true;
+  emit();
+  timer = window.setTimeout(() => void checkConnection(), waitBefore(attempt++));
+}
+
+/** Asks the service if it is up: call when a request or the socket has failed. Asks again until it answers. Never rejects. */
+export function checkConnection(): Promise<void> {
+  pendingCheck ??= ask().finally(() => {
+    pendingCheck = null;
+  });
+  return pendingCheck;
+}
+
+/** Restores everything that waits for a retry now, if the service answers. */
+export async function retryNow(): Promise<void> {
+  attempt = 0;
+  const wasUnreachable = isUnreachable;
+  await checkConnection();
+  if (!wasUnreachable && !isUnreachable) for (const each of recoveryListeners) each();
+}
+
+/** Records that a subscription ended and is to be restored: what it keeps up to date may be out of date. */
+export function markBroken(owner: object): void {
+  if (broken.has(owner)) return;
+  const restored = window.setTimeout(() => {
+    broken.set(owner, null);
+    emit();
+  }, restoreMs);
+  broken.set(owner, restored);
+}
+
+/** Records that a subscription is restored, or no longer needed. */
+export function markRestored(owner: object): void {
+  const restored = broken.get(owner);
+  if (restored === undefined) return;
+  if (restored !== null) clearTimeout(restored);
+  broken.delete(owner);
+  emit();
+}
+
+const listen = (listener: () => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+const isLost = () => isUnreachable || [...broken.values()].includes(null);
+
+/** Returns true while the displayed data may be out of date because the service cannot be reached. */
+export const useIsConnectionLost = (): boolean => useSyncExternalStore(listen, isLost);

@@ -1,11 +1,13 @@
 import { createClient } from 'graphql-ws';
-import { markReachable } from './connectivity.ts';
+import { checkConnection, markReachable } from './connectivity.ts';
 import { pageSecret } from './page-secret.ts';
 import { syncSession } from './session-sync.ts';
 import { currentViewerContext } from './viewer.ts';
 
 /** The close code of a socket whose sign-in has ended or was replaced. */
 const forbidden = 4403;
+/** The close code of a socket that ended without one. */
+const abnormal = 1006;
 
 /**
  * The one WebSocket, open while there are subscriptions. It never resubscribes by itself: it would start at the
@@ -29,7 +31,9 @@ export const liveClient = createClient({
     },
     closed: (event) => {
       isConnected = false;
-      if ((event as CloseEvent).code === forbidden) void syncSession();
+      const { code } = event as CloseEvent;
+      if (code === forbidden) void syncSession();
+      else if (code === abnormal) void checkConnection();
     },
     // Detects a dead network by keep-alive pings: a lost network closes no socket.
     ping: (isReceived) => {
@@ -44,6 +48,9 @@ export const liveClient = createClient({
 let isConnected = false;
 let pongTimer = 0;
 
+/** Returns true while the socket accepts subscriptions. */
+export const isSocketOpen = (): boolean => isConnected;
+
 /** Resolves as soon as the socket accepts subscriptions. */
 export function whenConnected(): Promise<void> {
   if (isConnected) return Promise.resolve();
@@ -56,5 +63,8 @@ export function whenConnected(): Promise<void> {
 }
 
 function awaitPong(): void {
-  pongTimer = window.setTimeout(() => liveClient.terminate(), 5_000);
+  pongTimer = window.setTimeout(() => {
+    liveClient.terminate();
+    void checkConnection();
+  }, 5_000);
 }

@@ -8,7 +8,7 @@ import {
   type Variables,
 } from 'relay-runtime';
 import { confirmSignIn } from './confirm.ts';
-import { markReachable } from './connectivity.ts';
+import { checkConnection, markReachable } from './connectivity.ts';
 import { liveClient } from './live-client.ts';
 import { consoleHeaders, isSignedInSince, pageSecret } from './page-secret.ts';
 import { syncSession } from './session-sync.ts';
@@ -57,6 +57,7 @@ async function post({ text, name }: RequestParameters, variables: Variables, { s
     },
     body: JSON.stringify({ query: text, operationName: name, variables }),
   }).catch((error: unknown) => {
+    void checkConnection();
     throw new UnreachableError(error);
   });
   if (response.status < 502) markReachable();

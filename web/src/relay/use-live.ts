@@ -6,19 +6,12 @@ import {
   requestSubscription,
   type SelectorStoreUpdater,
 } from 'relay-runtime';
+import { markBroken, markRestored, onRecovery, waitBefore } from './connectivity.ts';
 import { whenConnected } from './live-client.ts';
 import { ServiceError } from './network.ts';
 
 /** The state of a live page: up to date, or trying to reconnect. */
 export type LiveState = 'connecting' | 'live' | 'offline';
-
-/** The maximum delay before a retry. */
-const maxWaitMs = 10_000;
-
-/** The delay before the `attempt`-th retry, counted from 0; randomized, so that not all browsers reconnect at once. */
-export function waitBefore(attempt: number): number {
-  return Math.min(maxWaitMs, 400 * 2 ** attempt) * (0.5 + Math.random() / 2);
-}
 
 interface LiveOptions<T extends OperationType> {
   readonly subscription: GraphQLTaggedNode;
@@ -52,11 +45,13 @@ export function useLive<T extends OperationType>(options: LiveOptions<T>): LiveS
     // The number of the latest attempt; earlier attempts are ignored.
     let tries = 0;
     let open: { dispose(): void } | null = null;
+    const owner = {};
     const begin = () => {
       open?.dispose();
       const mine = ++tries;
       const stand = () => {
         attempt = 0;
+        markRestored(owner);
         setState('live');
         if (wasBroken) latest.current.onBack?.();
         if (!hasStood) latest.current.onStanding?.();
@@ -73,6 +68,7 @@ export function useLive<T extends OperationType>(options: LiveOptions<T>): LiveS
         wasBroken = true;
         setState('offline');
         if (error instanceof ServiceError && !/LIMIT|HTTP_5|INTERNAL/.test(error.code)) return;
+        markBroken(owner);
         timer = window.setTimeout(begin, waitBefore(attempt++));
       };
       open = requestSubscription<T>(environment, {
@@ -90,8 +86,11 @@ export function useLive<T extends OperationType>(options: LiveOptions<T>): LiveS
     };
     begin();
     window.addEventListener('online', hurry);
+    const stopListening = onRecovery(hurry);
     return () => {
       window.removeEventListener('online', hurry);
+      stopListening();
+      markRestored(owner);
       tries += 1;
       clearTimeout(settled);
       clearTimeout(timer);

@@ -14,6 +14,7 @@ import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
 import { sessionAddress } from './address.ts';
 import { CopyAs } from './copy-as.tsx';
+import { EditSession } from './edit-session.tsx';
 import type { EntryOf } from './entry.ts';
 import { plainTitle } from './plain-title.ts';
 import { PullRequests } from './pull-requests.tsx';
@@ -36,12 +37,14 @@ type Plan = EntryOf<'PlanEvent'>['entries'];
 interface DetailsProps {
   readonly session: details_session$key;
   readonly plan: Plan | null;
+  /** True if the viewer may edit the title and the tags. */
+  readonly mayEdit: boolean;
   /** Further parts, before the options of the agent. */
   readonly children?: ReactNode;
 }
 
 /** The details of a session besides its messages, updated by the page's subscription. */
-export function Details({ session: reference, plan, children }: DetailsProps) {
+export function Details({ session: reference, plan, mayEdit, children }: DetailsProps) {
   const session = useFragment(
     graphql`
       fragment details_session on Session @throwOnFieldError {
@@ -84,6 +87,7 @@ export function Details({ session: reference, plan, children }: DetailsProps) {
             url
           }
         }
+        ...editSession_session
         ...pullRequests_session
         ...repositories_session
         ...subSessions_session
@@ -132,7 +136,7 @@ export function Details({ session: reference, plan, children }: DetailsProps) {
       {children}
       <SessionOptions session={session} />
       <SubSessions session={session} />
-      <Facts session={session} />
+      <Facts session={session}>{mayEdit && <EditSession session={session} />}</Facts>
       <Part title="Copy as">
         <CopyAs sessionId={session.sessionId} />
       </Part>
@@ -197,7 +201,7 @@ function PlanList({ plan }: { readonly plan: Plan }) {
   );
 }
 
-function Facts({ session }: { readonly session: Session }) {
+function Facts({ session, children }: { readonly session: Session; readonly children: ReactNode }) {
   const { createdBy, parent, playbook, automation } = session;
   const by = nameOf(createdBy);
   const facts: readonly (readonly [string, ReactNode])[] = [
@@ -240,6 +244,7 @@ function Facts({ session }: { readonly session: Session }) {
           ) : null,
         )}
       </dl>
+      {children}
     </Part>
   );
 }

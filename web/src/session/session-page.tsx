@@ -237,10 +237,10 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
           <div className="actions">{tabs.selected === 'transcript' && toggle}</div>
         )}
       </header>
-      {transcript.live === 'offline' && (
+      {transcript.error !== null && (
         <p className="banner" role="status">
           <Icon name="warning" />
-          {transcript.error ?? 'Connection lost. Reconnecting… No messages are lost.'}
+          {transcript.error}
         </p>
       )}
       <ForkedFrom session={session} />
@@ -299,7 +299,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
           />
         </section>
         <aside aria-label="Details">
-          <Details session={session} plan={plan}>
+          <Details session={session} plan={plan} mayEdit={mayChange}>
             {mayChange && (
               <Checkpoints
                 sessionId={sessionId}

@@ -2,8 +2,9 @@ import { fetchQuery, graphql } from 'react-relay';
 import { type IEnvironment, requestSubscription } from 'relay-runtime';
 import type { transcriptStorePageQuery } from '../__generated__/transcriptStorePageQuery.graphql.ts';
 import type { transcriptStoreSubscription } from '../__generated__/transcriptStoreSubscription.graphql.ts';
+import { markBroken, markRestored, onRecovery, waitBefore } from '../relay/connectivity.ts';
 import { ServiceError } from '../relay/network.ts';
-import { type LiveState, waitBefore } from '../relay/use-live.ts';
+import type { LiveState } from '../relay/use-live.ts';
 import { type Entry, isOver, readEntry } from './entry.ts';
 import { type Draft, type DraftPart, OpenDrafts } from './open-drafts.ts';
 
@@ -96,6 +97,7 @@ export class TranscriptStore {
   #timer = 0;
   #attempt = 0;
   #isStopped = true;
+  #stopListening: () => void = () => undefined;
   #subscription: { dispose(): void } | null = null;
 
   constructor(environment: IEnvironment, id: string) {
@@ -117,12 +119,15 @@ export class TranscriptStore {
     if (!this.#isStopped) return;
     this.#isStopped = false;
     window.addEventListener('online', this.#hurry);
+    this.#stopListening = onRecovery(this.#hurry);
     void this.#begin();
   }
 
   stop(): void {
     this.#isStopped = true;
     window.removeEventListener('online', this.#hurry);
+    this.#stopListening();
+    markRestored(this);
     clearTimeout(this.#timer);
     clearTimeout(this.#staleTimer);
     cancelAnimationFrame(this.#frame);
@@ -176,6 +181,7 @@ export class TranscriptStore {
     clearTimeout(this.#staleTimer);
     const settled = window.setTimeout(() => {
       this.#attempt = 0;
+      markRestored(this);
       this.#change({ live: 'live' });
       this.#staleTimer = window.setTimeout(() => {
         this.#haveDraftsChanged = this.#open.dropStale() || this.#haveDraftsChanged;
@@ -221,6 +227,7 @@ export class TranscriptStore {
       this.#change({ error: error.message, live: 'offline' });
       return;
     }
+    markBroken(this);
     this.#change({ live: 'offline' });
     this.#timer = window.setTimeout(() => void this.#begin(), waitBefore(this.#attempt++));
   }

@@ -7,7 +7,6 @@ import type { sessionListPaginationQuery } from '../__generated__/sessionListPag
 import type { sessionListSubscription } from '../__generated__/sessionListSubscription.graphql.ts';
 import { useLive } from '../relay/use-live.ts';
 import { Button } from '../ui/button.tsx';
-import { Icon } from '../ui/icons.tsx';
 import { More } from '../ui/more.tsx';
 import { Empty } from '../ui/states.tsx';
 import { useListKeys } from '../ui/use-list-keys.ts';
@@ -63,7 +62,7 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
     organization,
   );
   const connectionId = data.sessions.__id;
-  const state = useLiveSessions(organizationId, filter, connectionId, () =>
+  useLiveSessions(organizationId, filter, connectionId, () =>
     refetch({ filter }, { fetchPolicy: 'store-and-network' }),
   );
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -114,11 +113,6 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
   }
   return (
     <>
-      {state === 'offline' && (
-        <p className="banner" role="status">
-          <Icon name="warning" /> Connection lost. This list may be out of date. Reconnecting…
-        </p>
-      )}
       <div className="list-head">
         <label>
           <input
@@ -203,7 +197,7 @@ function useLiveSessions(organizationId: string, filter: Filter, connectionId: s
       error: () => undefined,
     });
   };
-  return useLive<sessionListSubscription>({
+  useLive<sessionListSubscription>({
     subscription: graphql`
       subscription sessionListSubscription($id: ID!, $filter: SessionFilter) {
         sessionChanges(organizationId: $id, filter: $filter) {

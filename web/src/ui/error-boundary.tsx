@@ -1,4 +1,5 @@
 import { Component, createContext, type ErrorInfo, type ReactNode } from 'react';
+import { onRecovery } from '../relay/connectivity.ts';
 import { Failed } from './states.tsx';
 
 interface Props {
@@ -19,8 +20,8 @@ interface State {
  */
 export const RenewContext = createContext<() => void>(() => undefined);
 
-/** The delay before an unreachable service is tried again. */
-const againMs = 4_000;
+/** The delay before an unreachable service is tried again, if nothing else notices before that it answers. */
+const againMs = 2_000;
 
 /** Shows an error in place of its children, with a retry button. Connection errors are retried automatically. */
 export class ErrorBoundary extends Component<Props, State> {
@@ -28,6 +29,7 @@ export class ErrorBoundary extends Component<Props, State> {
   declare context: () => void;
   override state: State = { error: null };
   #timer = 0;
+  #stopListening: () => void = () => undefined;
 
   static getDerivedStateFromError(error: Error): State {
     return { error };
@@ -40,6 +42,7 @@ export class ErrorBoundary extends Component<Props, State> {
   override componentDidCatch(error: Error, info: ErrorInfo) {
     if (error.name === 'UnreachableError') {
       this.#timer = window.setTimeout(this.#retry, againMs);
+      this.#stopListening = onRecovery(this.#retry);
       return;
     }
     // For error reporting: the page itself shows one sentence.
@@ -47,10 +50,16 @@ export class ErrorBoundary extends Component<Props, State> {
   }
 
   override componentWillUnmount() {
+    this.#stopWaiting();
+  }
+
+  #stopWaiting() {
     clearTimeout(this.#timer);
+    this.#stopListening();
   }
 
   readonly #retry = () => {
+    this.#stopWaiting();
     this.setState({ error: null });
     this.context();
   };

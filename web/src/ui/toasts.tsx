@@ -50,7 +50,12 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
   const toasts = useMemo<Toasts>(() => {
     const add = (tone: Toast['tone'], text: string, undo: Toast['undo'], link: Toast['link'] = null) => {
       const id = ++count.current;
-      setShown((before) => [...before.slice(1 - maxToasts), { id, tone, text, undo, link }]);
+      // A repeated error replaces the one that is shown.
+      const isSame = (toast: Toast) => tone === 'bad' && toast.tone === tone && toast.text === text;
+      setShown((before) => [
+        ...before.filter((toast) => !isSame(toast)).slice(1 - maxToasts),
+        { id, tone, text, undo, link },
+      ]);
       return id;
     };
     return {

@@ -72,11 +72,15 @@ addSessionMutation('unarchiveSession', {
 
 addSessionMutation('updateSession', {
   description:
-    'Updates the title and the ACU limit of a session. A session that was suspended because it reached its limit continues with the next message.',
+    'Updates the title, the tags and the ACU limit of a session. A session that was suspended because it reached its limit continues with the next message.',
   input: (t) => ({
     title: t.string({
       description:
         'New title of the session, 1 to 10,000 characters, which the agent does not replace. Must not be null.',
+    }),
+    tags: t.stringList({
+      description:
+        'All tags of the session, which replace the previous ones: at most 50, each of 1 to 200 characters. UNKNOWN_REFERENCE if the organization does not allow a new one. Must not be null.',
     }),
     maxAcuLimit: t.int({
       description:

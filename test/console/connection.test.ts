@@ -1,0 +1,74 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { graphql } from '../support/app.ts';
+import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { bootstrapToken, freePort, startServer } from '../support/server.ts';
+import { firstOrganizationId } from '../support/sessions.ts';
+
+describe.skipIf(missing !== null)('the console while the service is unavailable', { timeout: 120_000 }, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await openBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  it('says so on every page, collects no errors, and recovers by itself and on request', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-console-'));
+    onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
+    const env = { DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'error', LEASE_SECONDS: '2' };
+    let server = await startServer(env);
+    const { page, picture } = await openSignedIn(browser, server, bootstrapToken);
+    onTestFinished(() => page.context().close());
+    const organizationId = await firstOrganizationId(server, bootstrapToken);
+    const { data } = await graphql(
+      server,
+      bootstrapToken,
+      `mutation { createSession(input: {organizationId: "${organizationId}", prompt: "say begun\\nsleep 600", title: "Long"}) { session { sessionId } } }`,
+    );
+    const banner = page.getByRole('region', { name: 'Connection' });
+    const lost = banner.getByText('Connection lost. The data on this page may be out of date.');
+    // A page without a subscription asks by itself.
+    await page.goto('/manage/knowledge');
+    await page.getByRole('heading', { name: 'Knowledge', exact: true }).waitFor();
+    await server.kill();
+    await lost.waitFor();
+    // So does one whose code cannot be loaded.
+    await page.getByRole('link', { name: 'Playbooks' }).click();
+    await lost.waitFor();
+    server = await startServer(env);
+    await page.getByRole('heading', { name: 'Playbooks', exact: true }).waitFor();
+    await banner.waitFor({ state: 'detached' });
+
+    await page.goto(`/sessions/${data.createSession.session.sessionId.replace('devin-', '')}`);
+    await page.getByText('begun', { exact: true }).first().waitFor();
+    const pulse = () => page.locator('.now i').evaluate((dot) => getComputedStyle(dot).animationName);
+    await page.locator('.now i').waitFor();
+    expect(await pulse()).toBe('pulse');
+    await server.kill();
+    await lost.waitFor();
+    expect(await pulse()).toBe('none');
+    await picture('connection-lost');
+    const message = page.getByLabel('Message to the agent');
+    await message.fill('say later');
+    const toasts = page.getByRole('region', { name: 'Notifications' }).getByText('The service cannot be reached.');
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const isRefused = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/graphql'));
+      await message.press('Enter');
+      await isRefused;
+      await page.getByRole('button', { name: 'Send', exact: true }).and(page.locator(':enabled')).waitFor();
+    }
+    expect(await toasts.count()).toBe(1);
+    const isAsked = page.waitForRequest((request) => request.url().endsWith('/healthz'));
+    await banner.getByRole('button', { name: 'Retry now' }).click();
+    await isAsked;
+    server = await startServer(env);
+    await banner.waitFor({ state: 'detached' });
+    await toasts.waitFor({ state: 'detached' });
+    await message.press('Enter');
+    await page.getByText('say later', { exact: true }).first().waitFor();
+    await server.stop();
+  });
+});

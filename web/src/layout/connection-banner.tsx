@@ -1,0 +1,44 @@
+import { useEffect, useState } from 'react';
+import { checkConnection, retryNow, useIsConnectionLost } from '../relay/connectivity.ts';
+import { isSocketOpen } from '../relay/live-client.ts';
+import { Button } from '../ui/button.tsx';
+import { Icon } from '../ui/icons.tsx';
+
+/** The interval in ms at which a page without an open socket asks if the service is up. A broken socket says so itself. */
+const everyMs = 1_500;
+
+/** Banner above every page while the service cannot be reached. */
+export function ConnectionBanner() {
+  const isLost = useIsConnectionLost();
+  const [isRetrying, setRetrying] = useState(false);
+  useEffect(() => {
+    const look = () => {
+      if (document.visibilityState === 'visible' && !isSocketOpen()) void checkConnection();
+    };
+    const timer = window.setInterval(look, everyMs);
+    document.addEventListener('visibilitychange', look);
+    window.addEventListener('online', look);
+    window.addEventListener('offline', look);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener('visibilitychange', look);
+      window.removeEventListener('online', look);
+      window.removeEventListener('offline', look);
+    };
+  }, []);
+  if (!isLost) return null;
+  const retry = async () => {
+    setRetrying(true);
+    await retryNow();
+    setRetrying(false);
+  };
+  return (
+    <section className="banner connection" aria-label="Connection">
+      <Icon name="warning" />
+      <p role="status">Connection lost. The data on this page may be out of date. Reconnecting…</p>
+      <Button size="small" isBusy={isRetrying} onClick={() => void retry()}>
+        Retry now
+      </Button>
+    </section>
+  );
+}

@@ -244,7 +244,7 @@ function Facts({ session, children }: { readonly session: Session; readonly chil
           ) : null,
         )}
       </dl>
-      {children}
+      <div>{children}</div>
     </Part>
   );
 }

@@ -61,9 +61,9 @@ describe.skipIf(missing !== null)('the console while the service is unavailable'
       await page.getByRole('button', { name: 'Send', exact: true }).and(page.locator(':enabled')).waitFor();
     }
     expect(await toasts.count()).toBe(1);
-    const isAsked = page.waitForRequest((request) => request.url().endsWith('/healthz'));
+    const isRequested = page.waitForRequest((request) => request.url().endsWith('/healthz'));
     await banner.getByRole('button', { name: 'Retry now' }).click();
-    await isAsked;
+    await isRequested;
     server = await startServer(env);
     await banner.waitFor({ state: 'detached' });
     await toasts.waitFor({ state: 'detached' });

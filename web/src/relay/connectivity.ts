@@ -6,7 +6,7 @@ const maxWaitMs = 2_000;
 /** The time in ms that the service has to answer. */
 const answerMs = 2_000;
 /** The time in ms that a subscription may take to be restored before the connection counts as lost. */
-const restoreMs = 1_000;
+const restoreMs = 200;
 
 const waiting = new Set<() => void>();
 const listeners = new Set<() => void>();

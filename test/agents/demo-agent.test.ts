@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { eventText } from '../../src/domain/automations/triggers/event-text.ts';
 import { launchAgent, makeDirs, text } from '../support/agents.ts';
 
 it('sends complete messages, split at tool calls, in the order of events', async () => {
@@ -128,6 +129,14 @@ it('ignores noise on stdout', async () => {
   await agent.open(null);
   await agent.prompt(text('noise 20000\nsay still here'));
   expect(messages()).toEqual(['still here']);
+});
+
+it('leaves the data of an event alone, and says so once', async () => {
+  const { agent, messages } = await launchAgent();
+  await agent.open(null);
+  const data = eventText('Something happened.', '{\n  "title": "crash",\n"x": "say no"\n}');
+  await agent.prompt(text(`say before\n\n${data}\nsay after`));
+  expect(messages()).toEqual(['before', 'I leave the data of the event alone.', 'after']);
 });
 
 it('sees only its given variables', async () => {

@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { newId, parseId } from '../../src/domain/ids.ts';
 import { graphql } from '../support/app.ts';
+import { createAutomation } from '../support/automations.ts';
 import { connectForge } from '../support/connected-forge.ts';
 import { runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
@@ -174,4 +175,32 @@ it('builds an environment for those who may use the repository, and an unsaved d
   expect(await build({ ...own, environmentDefinition }, test.adminToken)).toMatchObject({
     userErrors: [{ code: 'INVALID_STATE' }],
   });
+});
+
+it('refuses repositories of actions and prompts alike, and says if the organization has no permission', async () => {
+  const hint =
+    ' The organization has no git permission. An administrator can add one in the console, under Settings → Git → Permissions.';
+  const start = (prompt: string, repos: string[] = []) => ({
+    ...{ name: 'Look', triggers: [] },
+    actions: [{ startSession: { prompt, session: { repos } } }],
+  });
+  const save = async (input: Record<string, unknown>, { token }: { token: string } = team) =>
+    (await createAutomation(test, input, token, 'automationId')).userErrors;
+  const missing = (name: string) => `There is no repository "${name}" that this organization may use.`;
+  const at = ['input', 'actions', '0', 'startSession'];
+  expect(await save(start('Look', ['acme/site', 'notarepo']))).toEqual([
+    { code: 'UNKNOWN_REFERENCE', path: [...at, 'session', 'repos', '1'], message: missing('notarepo') },
+  ]);
+  const asText = ' Where it is only text, write \\@other/repo.';
+  expect(await save(start('Look at @other/repo'))).toEqual([
+    { code: 'UNKNOWN_REFERENCE', path: [...at, 'prompt'], message: `${missing('other/repo')}${asText}` },
+  ]);
+  expect(await save(start('Look at @acme/site', ['acme/site', 'from/earlier']))).toEqual([]);
+  expect(await save(start('Look', ['acme/site']), others)).toMatchObject([
+    { code: 'UNKNOWN_REFERENCE', message: `${missing('acme/site')}${hint}` },
+  ]);
+  const input = { prompt: 'Look', repositories: [{ repository: 'acme/site' }] };
+  expect((await runMutation(test, 'createSession', 'session { id }', input, others.token)).userErrors).toMatchObject([
+    { path: ['input', 'repositories', '0', 'repository'], message: `${missing('acme/site')}${hint}` },
+  ]);
 });

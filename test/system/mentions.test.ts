@@ -68,7 +68,7 @@ describe('a mention by a person who may write to the repository', () => {
       origin: 'OTHER',
       repositories: [{ path: 'acme/site', pullRequestNumber: null }],
     });
-    expect(session.prompt).toMatch(/^octocat asks for this at the issue 1 of acme\/site \(https:/);
+    expect(session.prompt).toMatch(/^octocat asks for this in issue #1 of acme\/site \(https:/);
     expect(session.prompt).toContain(`> @switchyard please repair it with \${SECRET} and \\!macro`);
     expect(session.prompt).toContain('"description": "Nobody can log in."');
     const answers = (await answersOn(1)).slice(before.length);

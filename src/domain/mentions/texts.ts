@@ -35,7 +35,7 @@ export function promptOf({
   title,
   description,
 }: ClaimedMention): string {
-  const subject = `${isPullRequest ? 'the pull request' : 'the issue'} ${number} of ${path}`;
+  const subject = `${isPullRequest ? 'pull request' : 'issue'} #${number} of ${path}`;
   const where = url === null ? subject : `${subject} (${url})`;
   const quoted = body
     .replaceAll(/!(?=[\p{L}\p{N}_-])/gu, '\\!')
@@ -44,5 +44,5 @@ export function promptOf({
     .join('\n');
   const data = JSON.stringify({ number, title, ...(description === '' ? {} : { description }) }, null, 2);
   const about = isPullRequest ? 'This is the pull request.' : 'This is the issue.';
-  return `${plainLine(authorLogin, 100)} asks for this at ${where}:\n\n${quoted}\n\n${eventText(about, data)}`;
+  return `${plainLine(authorLogin, 100)} asks for this in ${where}:\n\n${quoted}\n\n${eventText(about, data)}`;
 }

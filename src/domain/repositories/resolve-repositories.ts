@@ -1,4 +1,4 @@
-import { DomainError, refuse } from '../../common/errors.ts';
+import { DomainError, type Issue, refuse } from '../../common/errors.ts';
 import type { ForgeKind } from '../../forges/interface/forge.ts';
 import { cloneUrlOf } from '../../forges/support/connection.ts';
 import type { Store, Transaction } from '../../store/store.ts';
@@ -63,9 +63,7 @@ export async function resolveRepositories(
   const issues = references.flatMap((reference, index) =>
     found[index] ? [] : [{ path: pathOf(index), message: unknownMessage(reference) }],
   );
-  if (issues.length > 0) {
-    throw new DomainError('UNKNOWN_REFERENCE', issues.map(({ message }) => message).join(' '), issues);
-  }
+  if (issues.length > 0) throw unknownReferences(issues, await unknownHint(tx, organizationId));
   const rows = found as FoundRow[];
   const created = await createMissing({ now }, tx, rows);
   return rows.map((row) => toUsable(row, created));
@@ -147,8 +145,31 @@ export async function findOrganizationsUsing(
   return new Set(organizationIds.filter((_, index) => found[index] !== undefined));
 }
 
-const unknownMessage = (reference: string) =>
+/** The message for a reference to a repository that the organization may not use, or that does not exist. */
+export const unknownMessage = (reference: string): string =>
   `There is no repository ${JSON.stringify(reference.slice(0, 200))} that this organization may use.`;
+
+/** Creates UNKNOWN_REFERENCE of these issues. `hint`: of {@link unknownHint}; it ends each message. */
+export function unknownReferences(issues: readonly Issue[], hint: string): DomainError {
+  const hinted = issues.map(({ path, message }) => ({ path, message: `${message}${hint}` }));
+  return new DomainError('UNKNOWN_REFERENCE', `${issues.map(({ message }) => message).join(' ')}${hint}`, hinted);
+}
+
+/**
+ * Returns the sentences that follow {@link unknownMessage} if an organization needs a git permission and has none, with a
+ * space before them; otherwise an empty text.
+ */
+export async function unknownHint(db: Pick<Store, 'query'>, organizationId: string): Promise<string> {
+  const [row] = await db.query<{ isWithoutPermission: boolean }>(
+    `select bool_and(not ${needsNoPermission('o', 'con')} and not exists (select 1 from git_permission p
+         where p.organization_id = o.id and p.git_connection_id = con.id)) as "isWithoutPermission"
+       from organization o join git_connection con on con.enterprise_id = o.enterprise_id and con.deleted_at is null
+      where o.id = $1`,
+    [organizationId],
+  );
+  if (row?.isWithoutPermission !== true) return '';
+  return ' The organization has no git permission. An administrator can add one in the console, under Settings → Git → Permissions.';
+}
 
 /** SQL condition: a permission of this alias covers the path of this expression, which is in lower case. */
 export const coversPath = (alias: string, path: string): string =>

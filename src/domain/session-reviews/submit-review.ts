@@ -1,10 +1,8 @@
-import { z } from 'zod';
 import { DomainError } from '../../common/errors.ts';
 import { isForgeError } from '../../forges/interface/errors.ts';
 import type { PullRequests } from '../../forges/interface/pull-requests.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
-import { parseInput, text } from '../input.ts';
 import { forgeFailure, isTemporary } from '../open-pull-requests/failures.ts';
 import { inertTexts } from '../open-pull-requests/inert-texts.ts';
 import {
@@ -18,36 +16,7 @@ import { claimReview, endReview, postponeReview } from './claims.ts';
 import { postReview } from './post-review.ts';
 import { composeReview, type SubmittedReview } from './review-texts.ts';
 import { type ReviewRequest, readReview } from './reviews.ts';
-
-const maxComments = 50;
-const maxCharacters = 60_000;
-
-const commentSchema = z.object({
-  path: text('path', { min: 1, max: 4_096 }),
-  line: z.int({ error: '"line" must be an integer.' }).min(1, '"line" must be at least 1.').max(2_147_483_647),
-  side: z
-    .enum(['new', 'old'], '"side" must be "new" or "old".')
-    .nullish()
-    .transform((side) => side ?? 'new'),
-  body: text('body', { min: 1, max: 5_000, isBlankRefused: true }),
-});
-
-const submissionSchema = z
-  .object({
-    body: text('body', { min: 1, max: 20_000, isBlankRefused: true }),
-    comments: z
-      .array(commentSchema, { error: '"comments" must be a list.' })
-      .max(maxComments, `"comments" must have at most ${maxComments} items.`)
-      .nullish()
-      .transform((comments) => comments ?? []),
-  })
-  .refine(({ comments }) => comments.reduce((sum, { body }) => sum + body.length, 0) <= maxCharacters, {
-    error: `The comments must have at most ${maxCharacters} characters in all.`,
-    path: ['comments'],
-  });
-
-/** A review that an agent submits. */
-export type ReviewSubmission = z.input<typeof submissionSchema>;
+import { parseSubmission, type ReviewSubmission, type Submission } from './submission.ts';
 
 /** A review that was posted, now or by an earlier call. */
 export interface PostedReview {
@@ -67,7 +36,7 @@ export async function submitForSession(
   session: PullRequestSession,
   input: ReviewSubmission,
 ): Promise<PostedReview> {
-  const submission = parseInput(submissionSchema, input);
+  const submission = parseSubmission(input);
   const review = await readReview(context.store, session.id);
   if (!review) throw new DomainError('INVALID_STATE', 'This session reviews no pull request.');
   if (review.submittedAt !== null) return { url: review.reviewUrl ?? review.url, isNew: false, movedCount: 0 };
@@ -106,7 +75,7 @@ export async function submitForSession(
 }
 
 async function withInertTexts(
-  { body, comments }: z.output<typeof submissionSchema>,
+  { body, comments }: Submission,
   { organizationId }: PullRequestSession,
 ): Promise<SubmittedReview> {
   const [head = '', ...rest] = await inertTexts([body, ...comments.map((each) => each.body)], { organizationId });

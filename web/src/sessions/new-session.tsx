@@ -168,7 +168,7 @@ function DefaultAgentWarning({ problem, agent }: DefaultAgentWarningProps) {
     <span>
       {problem === 'MISSING'
         ? `The default agent "${visible(agent)}" is no longer available. Choose an agent.`
-        : 'The demo agent does no work. It only shows what a session is.'}{' '}
+        : 'The demo agent uses no model. It shows what a session is, and runs simple commands.'}{' '}
       {isManager ? (
         <Link href="/manage/agents">Install an agent (Settings → Agents)</Link>
       ) : (

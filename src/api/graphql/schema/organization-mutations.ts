@@ -11,7 +11,8 @@ import { refuseNulls } from './payloads.ts';
 
 /** The payload of createOrganization. */
 export const CreateOrganizationPayload = addMutation('createOrganization', {
-  description: 'Creates an organization in the enterprise.',
+  description:
+    'Creates an organization in the enterprise. In an enterprise with several organizations, each may use only the repositories of its git permissions (`createGitPermission`). So with the second organization, the first one needs git permissions too.',
   needs: ['createOrganization'],
   input: (t) => ({
     name: t.string({ required: true, description: 'Name of the organization: 1 to 200 characters, not blank.' }),

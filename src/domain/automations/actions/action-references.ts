@@ -4,11 +4,11 @@ import type { Context } from '../../context.ts';
 import { parseId } from '../../ids.ts';
 import { getSessionFor } from '../../sessions/find-session.ts';
 import type { Action } from '../model/definition.ts';
-import { type PromptReferences, resolvePrompt } from './prompt-references.ts';
+import { type PromptReferences, requireRepositories, resolvePrompt } from './prompt-references.ts';
 
 /**
  * Returns the actions with unprefixed ids, and with the playbook and the repositories that their prompts name. The
- * organization must be able to use each playbook, macro and secret. A session that receives messages must belong to the
+ * organization must be able to use each playbook, macro, secret and repository. A session that receives messages must belong to the
  * organization, and the caller must be able to write to it. Throws UNKNOWN_REFERENCE at the id or the prompt,
  * FORBIDDEN.
  */
@@ -37,6 +37,10 @@ export async function resolveActions(
       const playbookPath = [...path, 'session', 'playbookId'];
       const chosen =
         requestedId === null ? null : await findPlaybook(context, organizationId, requestedId, playbookPath);
+      // The prompt's repositories take the place of these.
+      if (named.repos === null) {
+        await requireRepositories(context.store, scope, action.session?.repos ?? [], [...path, 'session', 'repos']);
+      }
       resolved.push(withNamed(action, named, chosen));
     } else resolved.push(action);
   }

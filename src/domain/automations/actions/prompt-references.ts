@@ -1,8 +1,14 @@
-import { DomainError, refuse } from '../../../common/errors.ts';
+import { refuse } from '../../../common/errors.ts';
 import type { Store } from '../../../store/store.ts';
 import { parseId } from '../../ids.ts';
 import { expandMacros, maxMacros } from '../../library/expand-macros.ts';
-import { findUnknownReferences, hasHadGitConnections } from '../../repositories/resolve-repositories.ts';
+import {
+  findUnknownReferences,
+  hasHadGitConnections,
+  unknownHint,
+  unknownMessage,
+  unknownReferences,
+} from '../../repositories/resolve-repositories.ts';
 import { environmentNameOf } from '../../secret-names.ts';
 import { type PromptTokens, readPromptTokens } from './prompt-tokens.ts';
 
@@ -47,8 +53,15 @@ export async function resolvePrompt(
   const macros = await findUnknownMacros(reader, scope, tokens.macros);
   const secrets = await findSecrets(reader, scope, tokens.secrets);
   const repositories = await findUnknownRepositories(reader, scope, tokens.repos);
-  const missing = [...playbooks.missing, ...macros, ...secrets.missing, ...repositories];
-  if (missing.length > 0) throw unknown(path, missing);
+  const missing = [...playbooks.missing, ...macros, ...secrets.missing].map(describeMissing);
+  if (missing.length > 0 || repositories.length > 0) {
+    const hint = repositories.length > 0 ? await unknownHint(reader, scope.organizationId) : '';
+    const messages = [...missing, ...repositories.map((name) => `${unknownMessage(name)}${asText(`@${name}`)}`)];
+    throw unknownReferences(
+      messages.slice(0, maxReported).map((message) => ({ path, message })),
+      hint,
+    );
+  }
   const [playbookId = null] = playbooks.ids;
   const secretIds = tokens.secrets.length === 0 ? null : secrets.ids;
   return { playbookId, secretIds, repos: tokens.repos.length > 0 ? tokens.repos : null };
@@ -89,14 +102,35 @@ async function findUnknownMacros(reader: Reader, scope: PromptScope, names: read
   return names.filter((name) => !knownMacros.has(name)).map((name) => ({ what: 'the macro', name, written: name }));
 }
 
+/**
+ * Returns those of these names of repositories that an organization may not use, or that do not exist; none in an enterprise
+ * that never had a git connection.
+ */
 async function findUnknownRepositories(
   reader: Reader,
   { enterpriseId, organizationId }: PromptScope,
   names: readonly string[],
-): Promise<Missing[]> {
+): Promise<string[]> {
   if (names.length === 0 || !(await hasHadGitConnections(reader, enterpriseId))) return [];
-  const missing = await findUnknownReferences(reader, organizationId, names);
-  return missing.map((name) => ({ what: 'the repository', name, written: `@${name}` }));
+  return findUnknownReferences(reader, organizationId, names);
+}
+
+/**
+ * Checks the repositories that an action names besides its prompt. Throws UNKNOWN_REFERENCE at the index of each below `path` that
+ * the organization may not use. In an enterprise that never had a git connection, they are only names.
+ */
+export async function requireRepositories(
+  reader: Reader,
+  scope: PromptScope,
+  names: readonly string[],
+  path: readonly string[],
+): Promise<void> {
+  const missing = new Set(await findUnknownRepositories(reader, scope, names));
+  if (missing.size === 0) return;
+  const issues = names.flatMap((name, n) =>
+    missing.has(name) ? [{ path: [...path, String(n)], message: unknownMessage(name) }] : [],
+  );
+  throw unknownReferences(issues.slice(0, maxReported), await unknownHint(reader, scope.organizationId));
 }
 
 // Secrets are found by their own names, or else by the environment variables that they become for the agent.
@@ -139,11 +173,7 @@ function sort(
 /** Maximum number of missing references in an error. */
 const maxReported = 20;
 
-function unknown(path: readonly string[], missing: readonly Missing[]): DomainError {
-  const issues = missing.slice(0, maxReported).map(({ what, name, written }) => {
-    const shown = JSON.stringify(name.slice(0, 80));
-    const message = `"${path.join('.')}" names ${what} ${shown}, which does not exist. Where it is only text, write \\${written.slice(0, 100)}.`;
-    return { path, message };
-  });
-  return new DomainError('UNKNOWN_REFERENCE', issues.map(({ message }) => message).join(' '), issues);
-}
+const describeMissing = ({ what, name, written }: Missing) =>
+  `The prompt names ${what} ${JSON.stringify(name.slice(0, 80))}, which does not exist.${asText(written)}`;
+
+const asText = (written: string) => ` Where it is only text, write \\${written.slice(0, 100)}.`;

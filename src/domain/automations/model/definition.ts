@@ -4,7 +4,7 @@ import { isStorable, text } from '../../input.ts';
 import { maxPromptLength, tagsSchema } from '../../sessions/create-session.ts';
 import { isTimeZone } from '../recurrence/time-zones.ts';
 import { conditionProblems, conditionsSchema, fieldProblems } from './conditions.ts';
-import { findEventType, recurringEvent, webhookEvent } from './event-types.ts';
+import { findEventType, findSimilarEventType, recurringEvent, webhookEvent } from './event-types.ts';
 import { missedRunsPolicies } from './missed-runs.ts';
 
 /**
@@ -52,9 +52,10 @@ const triggerSchema = z
   .superRefine(({ eventType, conditions, timeZone }, check) => {
     const addIssue = (path: string[], message: string) => check.addIssue({ code: 'custom', path, message });
     if (findEventType(eventType) === null) {
+      const similar = findSimilarEventType(eventType);
       addIssue(
         ['eventType'],
-        `"eventType" must be one of the event types that automationSchemas (GraphQL) or GET /v3/organizations/{org_id}/automations/schemas lists, but was ${JSON.stringify(eventType.slice(0, 80))}.`,
+        `"eventType" must be one of the event types that automationSchemas (GraphQL) or GET /v3/organizations/{org_id}/automations/schemas lists, but was ${JSON.stringify(eventType.slice(0, 80))}.${similar === null ? '' : ` Did you mean ${similar}?`}`,
       );
     }
     for (const { path, message } of fieldProblems(eventType, conditions)) {

@@ -213,3 +213,14 @@ export function findEventType(name: string): EventType | null {
   const [, source = ''] = /^([a-z_]+):[a-z][a-z0-9_]{0,63}$/.exec(name) ?? [];
   return Object.hasOwn(externalEvents, source) && externalEvents[source] === 'any' ? unconnectedEvent : null;
 }
+
+/** Returns the event type with the name that is most like an unknown one, such as `github:issues` for `github:issue`; null: none is. */
+export function findSimilarEventType(name: string): string | null {
+  const wanted = name.trim().toLowerCase();
+  const distance = (known: string) => Math.abs(known.length - wanted.length);
+  const isPart = /:[a-z_]{3}/.test(wanted);
+  const isAlike = (known: string) =>
+    (isPart && (known.startsWith(wanted) || wanted.startsWith(known))) || known.endsWith(`:${wanted}`);
+  const [found = null] = [...eventTypes.keys()].filter(isAlike).sort((a, b) => distance(a) - distance(b));
+  return found;
+}

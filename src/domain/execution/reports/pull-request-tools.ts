@@ -10,7 +10,8 @@ import { type ReplyInput, replyForSession } from '../../open-pull-requests/reply
 import { names } from '../../open-pull-requests/texts.ts';
 import { updateForSession } from '../../open-pull-requests/update-pull-request.ts';
 import { readReview } from '../../session-reviews/reviews.ts';
-import { type ReviewSubmission, submitForSession } from '../../session-reviews/submit-review.ts';
+import type { ReviewSubmission } from '../../session-reviews/submission.ts';
+import { submitForSession } from '../../session-reviews/submit-review.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import type { Mask } from '../runs/masking.ts';
 

@@ -1,3 +1,4 @@
+import { Link } from 'wouter';
 import { Select } from '../../ui/field.tsx';
 import { ConditionGroups } from './condition-groups.tsx';
 import { eventLabel } from './labels.ts';
@@ -46,6 +47,11 @@ export function TriggerFields({ draft, schemas, problems, mayBeIncoming, onChang
           </option>
         ))}
       </Select>
+      {/^(?:github|gitlab|gitea):/.test(eventType) && (
+        <p className="hint">
+          These events need <Link href="/manage/git">webhooks of the git connection</Link>.
+        </p>
+      )}
       {isRecurring ? (
         <RuleFields
           fields={draft.rule}

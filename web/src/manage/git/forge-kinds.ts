@@ -31,7 +31,7 @@ export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
     credentialLink: 'Create an App by hand',
     help: 'Enter an App that exists. The App needs read and write access to contents, pull requests and issues, and read access to checks, commit statuses and actions. Install it on the account whose repositories sessions use. Its credentials expire after an hour, so it is the best choice for GitHub.',
     webhookHelp:
-      'At GitHub, open the settings of the App, and find the section Webhook. Subscribe to pull requests, reviews, review comments, issue comments, check runs, statuses and pushes.',
+      'At GitHub, open the settings of the App, and find the section Webhook. Subscribe to pull requests, reviews, review comments, issues, issue comments, check runs, statuses and pushes.',
     members: { appId: true, installationId: false, privateKey: true, webhookSecret: false },
   },
   GITHUB_TOKEN: {
@@ -41,7 +41,7 @@ export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
     credentialLink: 'Create a token at GitHub',
     help: 'A fine-grained token needs read and write access to contents and pull requests, and read access to checks, commit statuses and actions. A classic token needs the scope repo.',
     webhookHelp:
-      'At GitHub, open the settings of the repository or organization, and choose Webhooks. Choose the content type application/json, and the events pull requests, reviews, review comments, issue comments, check runs, statuses and pushes.',
+      'At GitHub, open the settings of the repository or organization, and choose Webhooks. Choose the content type application/json, and the events pull requests, reviews, review comments, issues, issue comments, check runs, statuses and pushes.',
     members: { token: true, webhookSecret: false },
   },
   GITLAB_TOKEN: {
@@ -51,7 +51,7 @@ export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
     credentialLink: 'Create a token at GitLab',
     help: 'A personal, group or project access token with the scopes api and write_repository. The role of its account must allow pushes and merge requests.',
     webhookHelp:
-      'At GitLab, open the settings of the project or group, and choose Webhooks. Enter the secret as the secret token, and choose merge request, comment, job, pipeline and push events.',
+      'At GitLab, open the settings of the project or group, and choose Webhooks. Enter the secret as the secret token, and choose merge request, issue, comment, job, pipeline and push events.',
     members: { token: true, webhookSecret: false },
   },
   GITEA_TOKEN: {
@@ -61,7 +61,7 @@ export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
     credentialLink: 'Create a token at this server',
     help: 'A token with the scopes read:user, write:repository and write:issue.',
     webhookHelp:
-      'At the forge, open the settings of the repository or organization, and choose Webhooks. Choose POST with application/json, and pull request, review, comment, status and push events.',
+      'At the forge, open the settings of the repository or organization, and choose Webhooks. Choose POST with application/json, and pull request, review, issue, comment, status and push events.',
     members: { token: true, webhookSecret: false },
   },
   GIT_HTTPS: {

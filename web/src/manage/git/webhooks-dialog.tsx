@@ -90,7 +90,8 @@ export function WebhooksDialog({ connection, onChanged, onClose }: WebhooksDialo
       <div className="form">
         <p className="git-help">
           With webhooks, the forge reports at once that a pull request has changed. Without them, the service reads open
-          pull requests about once a minute.
+          pull requests about once a minute. Mentions, and automations that react to events of repositories, need
+          webhooks.
         </p>
         {webhookUrl != null && <CopyLine label="Address" value={webhookUrl} />}
         {isOnLoopback && <p className="git-warning">The forge must be able to reach this address. Set BASE_URL.</p>}

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type ReactNode, Suspense, useState } from 'react';
 import { graphql } from 'react-relay';
 import type { organizationFormsCreateMutation } from '../../__generated__/organizationFormsCreateMutation.graphql.ts';
 import type { organizationFormsUpdateMutation } from '../../__generated__/organizationFormsUpdateMutation.graphql.ts';
@@ -7,6 +7,7 @@ import { useMutation } from '../../relay/use-mutation.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
+import { PermissionNotice } from './permission-notice.tsx';
 
 interface OrganizationFields {
   readonly name: string;
@@ -65,7 +66,11 @@ export function NewOrganization({ connections, onClose }: NewOrganizationProps) 
     onClose();
   };
   return (
-    <OrganizationForm title="New organization" isBusy={isBusy} errors={errors} onClose={onClose} onSubmit={submit} />
+    <OrganizationForm title="New organization" isBusy={isBusy} errors={errors} onClose={onClose} onSubmit={submit}>
+      <Suspense fallback={null}>
+        <PermissionNotice />
+      </Suspense>
+    </OrganizationForm>
   );
 }
 
@@ -122,11 +127,14 @@ interface OrganizationFormProps {
   readonly organization?: OrganizationFields;
   readonly isBusy: boolean;
   readonly errors: readonly FormProblem[] | null;
+  /** Shown below the fields. */
+  readonly children?: ReactNode;
   readonly onClose: () => void;
   readonly onSubmit: (fields: FormFields) => Promise<void>;
 }
 
-function OrganizationForm({ title, organization, isBusy, errors, onClose, onSubmit }: OrganizationFormProps) {
+function OrganizationForm(props: OrganizationFormProps) {
+  const { title, organization, isBusy, errors, children, onClose, onSubmit } = props;
   return (
     <FormDialog
       title={title}
@@ -163,6 +171,7 @@ function OrganizationForm({ title, organization, isBusy, errors, onClose, onSubm
         defaultValue={organization?.maxSessionAcuLimit ?? ''}
         error={errorOf(errors, 'maxSessionAcuLimit')}
       />
+      {children}
     </FormDialog>
   );
 }

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { Suspense, useState } from 'react';
 import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
 import { Link } from 'wouter';
 import type {
@@ -11,11 +11,12 @@ import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Empty } from '../../ui/states.tsx';
+import { Empty, Loading } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
 import { List } from '../kit/kit.ts';
+import { NoRepositories } from './no-repositories.tsx';
 import { ReviewPullRequest } from './review-dialog.tsx';
 
 type Repository = repositoriesPage_organization$data['repositories']['edges'][number]['node'];
@@ -103,24 +104,22 @@ function Repositories({ organization }: { readonly organization: repositoriesPag
           onChange={({ target }) => find(target.value)}
         />
       </div>
-      <List
-        label="Repositories"
-        columns={columns}
-        edges={data.repositories.edges}
-        keyOf={({ id }) => id}
-        empty={
-          search === ''
-            ? {
-                title: 'No repositories yet',
-                text: 'A repository appears here after the first session that works on it.',
-                action: <Link href="/manage/git">Connect a forge</Link>,
-              }
-            : { title: 'No matches', text: 'No repository has this text in its path.' }
-        }
-        hasMore={hasNext}
-        isLoading={isLoadingNext}
-        onMore={() => loadNext(50)}
-      />
+      {search === '' && data.repositories.edges.length === 0 ? (
+        <Suspense fallback={<Loading label="Loading repositories" />}>
+          <NoRepositories />
+        </Suspense>
+      ) : (
+        <List
+          label="Repositories"
+          columns={columns}
+          edges={data.repositories.edges}
+          keyOf={({ id }) => id}
+          empty={{ title: 'No matches', text: 'No repository has this text in its path.' }}
+          hasMore={hasNext}
+          isLoading={isLoadingNext}
+          onMore={() => loadNext(50)}
+        />
+      )}
     </Page>
   );
 }

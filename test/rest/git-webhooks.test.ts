@@ -186,7 +186,7 @@ it('ends bodies of 100 MB early, announced and in chunks', async () => {
   expect(await stored(id)).toEqual([]);
 });
 
-const connectionFields = 'webhookUrl hasWebhookSecret lastWebhookAt lastWebhookFailure { message at }';
+const connectionFields = 'webhookUrl hasWebhookSecret lastWebhookAt lastWebhookFailure { message at } lastWebhookRefusal { message at }';
 const readConnection = async (id: string) => {
   const selection = `nodes { gitConnectionId ${connectionFields} }`;
   const { data } = await graphql(
@@ -208,6 +208,39 @@ it('shows the address, the last delivery and the last failure of a connection', 
   expect(await readConnection(id)).toMatchObject({ lastWebhookAt: failure.at, lastWebhookFailure: failure });
   const plain = await connect({ providerType: 'GIT_HTTPS', host: 'git.example.com', webhookSecret: undefined });
   expect(await readConnection(plain.id)).toMatchObject({ webhookUrl: null, hasWebhookSecret: false });
+});
+
+it('shows the last refused delivery of a connection, and records at most one in a minute', async () => {
+  const services = test.app.services as { now: () => Date };
+  const { now } = services;
+  const start = now().getTime();
+  const after = (ms: number) => {
+    services.now = () => new Date(start + ms);
+    return new Date(start + ms).toISOString();
+  };
+  const { id, path } = await connect();
+  const silent = await connect({ webhookSecret: undefined });
+  const refuse = async (to: string) => {
+    const body = pullRequestBody('acme/site', 7);
+    expect(await send(to, body, githubHeaders(body, { secret: 'wrong' }))).toMatchObject({ status: 401 });
+  };
+  const read = async (of: string) => (await readConnection(of)).lastWebhookRefusal;
+  try {
+    expect(await read(id)).toBeNull();
+    const first = { message: expect.stringContaining('another secret'), at: after(0) };
+    await refuse(path);
+    expect(await read(id)).toEqual(first);
+    after(59_999);
+    await refuse(path);
+    expect(await read(id)).toEqual(first);
+    const second = { ...first, at: after(60_000) };
+    await refuse(path);
+    expect(await read(id)).toEqual(second);
+    await refuse(silent.path);
+    expect(await read(silent.id)).toEqual({ message: expect.stringContaining('no secret'), at: second.at });
+  } finally {
+    services.now = now;
+  }
 });
 
 it('rotates the secret of a connection, from which on only the new one signs', async () => {

@@ -79,6 +79,7 @@ export function createRecord(
       lastFailure: null,
       lastWebhookAt: null,
       lastWebhookFailure: null,
+      lastWebhookRefusal: null,
       ...ownerOf(context.viewer),
       ...changedBy(context),
     },

@@ -13,7 +13,13 @@ import type { Page, PageLimits, PageRequest } from '../pages.ts';
 import { textKey } from '../sort-keys.ts';
 import { inOrder, type ListOrder, sortedPage } from '../sorted-pages.ts';
 
-const gitConnectionFields = fieldsOf('GitConnection', ['sealed', 'deletedAt', 'lastTest', 'lastFailure']);
+const gitConnectionFields = fieldsOf('GitConnection', [
+  'sealed',
+  'deletedAt',
+  'lastTest',
+  'lastFailure',
+  'lastWebhookRefusal',
+]);
 
 /** The last failed call through a connection. The message is for users and contains no credential. */
 export interface ConnectionFailure {
@@ -39,9 +45,11 @@ export interface GitConnectionRecord extends Pick<Row<'GitConnection'>, (typeof 
   readonly lastWebhookAt: Date | null;
   /** The last webhook that could not be processed; null: none in the last week. */
   readonly lastWebhookFailure: WebhookFailure | null;
+  /** The last webhook without a correct signature, at most one a minute; null: there was none. */
+  readonly lastWebhookRefusal: WebhookFailure | null;
 }
 
-/** A webhook of a forge that could not be processed. The message is for users. */
+/** A webhook of a forge that was refused or could not be processed. The message is for users. */
 export interface WebhookFailure {
   readonly message: string;
   /** ISO 8601. */
@@ -50,7 +58,8 @@ export interface WebhookFailure {
 
 /** The columns of a {@link GitConnectionRecord} of a `git_connection` aliased `c`: never its credential. */
 export const gitConnectionColumns = `${selectFields('GitConnection', 'c', gitConnectionFields)},
-  c.last_test as "lastTest", c.last_failure as "lastFailure", c.sealed is not null as "hasCredential",
+  c.last_test as "lastTest", c.last_failure as "lastFailure", c.last_webhook_refusal as "lastWebhookRefusal",
+  c.sealed is not null as "hasCredential",
   (select max(d.received_at) from git_delivery d where d.git_connection_id = c.id) as "lastWebhookAt",
   (select json_build_object('message', d.error, 'at', d.received_at) from git_delivery d
     where d.git_connection_id = c.id and d.status = 'failed' order by d.received_at desc limit 1) as "lastWebhookFailure"`;

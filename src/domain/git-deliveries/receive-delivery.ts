@@ -41,7 +41,11 @@ export async function receiveGitDelivery(services: Services, call: GitWebhookCal
   const id = parseId('gitConnection', call.connectionId);
   const { webhooks, kind } = await openWebhooks(services, id);
   const found = readSigned(webhooks, headers, body);
-  if (found === null || id === null) return countFailedProof(services, address);
+  if ('refusal' in found || id === null) {
+    await countFailedProof(services, address);
+    await recordRefusal(services, id, 'refusal' in found ? found.refusal : '');
+    return null;
+  }
   const spending = await services.limits.gitWebhook.spend(id);
   if (spending?.isAllowed === false) {
     const message = `A git connection takes ${spending.limit} webhooks in a minute. Wait and try again.`;
@@ -119,18 +123,39 @@ async function openWebhooks(
   return { webhooks, kind };
 }
 
+/**
+ * Records the reason of a refusal for the administrators of a connection, at most once a minute, so that nobody can flood the database. An
+ * unknown connection takes the same steps.
+ */
+async function recordRefusal({ store: database, now }: Services, id: string | null, message: string): Promise<void> {
+  const at = now();
+  await database.execute(
+    `update git_connection set last_webhook_refusal = $2::jsonb
+      where id = $1 and deleted_at is null and provider_type <> 'git_https'
+        and (last_webhook_refusal is null or (last_webhook_refusal ->> 'at')::timestamptz <= $3::timestamptz)
+      returning id`,
+    [id ?? '', JSON.stringify({ message, at: at.toISOString() }), new Date(at.getTime() - refusalIntervalMs)],
+  );
+}
+
+const refusalIntervalMs = 60_000;
+
 /** A delivery whose signature is correct: read, or the reason why it could not be read. */
 type Signed = Pick<ForgeDelivery, 'id' | 'digest'> &
   ({ readonly delivery: ForgeDelivery } | { readonly error: string });
 
-function readSigned(webhooks: Webhooks, headers: WebhookHeaders, body: Uint8Array): Signed | null {
+function readSigned(
+  webhooks: Webhooks,
+  headers: WebhookHeaders,
+  body: Uint8Array,
+): Signed | { readonly refusal: string } {
   try {
     const delivery = webhooks.parse(headers, body);
     const { id, digest, payload: _, ...stored } = delivery;
     if (isStorable(stored)) return { id, digest, delivery };
     return { id, digest, error: 'The delivery has text with NUL characters or lone surrogates.' };
   } catch (error) {
-    if (isForgeError(error, 'INVALID_SIGNATURE')) return null;
+    if (isForgeError(error, 'INVALID_SIGNATURE')) return { refusal: error.message };
     if (!isForgeError(error)) throw error;
     const digest = createHash('sha256').update(body).digest('hex');
     // The other ids are read by the forge's own parser, which failed: the digest identifies the delivery.

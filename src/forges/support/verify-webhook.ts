@@ -17,10 +17,10 @@ export function isSame(one: string, other: string): boolean {
 /** SHA-256 in hexadecimal. */
 export const digestOf = (body: Uint8Array): string => createHash('sha256').update(body).digest('hex');
 
-/** INVALID_SIGNATURE. Says nothing about the reason, except to the operator that there is no secret. */
+/** INVALID_SIGNATURE. The message is for the administrators of the connection, and contains nothing of the request. */
 export function invalidSignature(hasSecret: boolean): ForgeError {
   const message = hasSecret
-    ? 'The signature of the webhook is missing or invalid.'
+    ? 'The signature is missing or wrong: the webhook at the forge has another secret than this connection, or none.'
     : 'The connection has no secret for webhooks, so it accepts none.';
   return new ForgeError('INVALID_SIGNATURE', message);
 }

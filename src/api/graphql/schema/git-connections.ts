@@ -80,7 +80,7 @@ const GitConnectionFailure = builder.objectRef<ConnectionFailure>('GitConnection
 });
 
 const GitWebhookFailure = builder.objectRef<WebhookFailure>('GitWebhookFailure').implement({
-  description: 'Webhook of a forge that could not be processed.',
+  description: 'Webhook of a forge that was refused or could not be processed.',
   fields: (t) => ({
     message: t.exposeString('message', { description: 'Explanation of the failure for people.' }),
     at: t.field({
@@ -140,6 +140,12 @@ builder.node(GitConnection, {
       type: GitWebhookFailure,
       nullable: true,
       description: 'Last webhook that could not be processed; null if there was none in the last week.',
+    }),
+    lastWebhookRefusal: t.expose('lastWebhookRefusal', {
+      type: GitWebhookFailure,
+      nullable: true,
+      description:
+        'Last webhook that was refused with 401, with the reason; null if there was none. At most one in a minute is recorded.',
     }),
     lastReport: t.field({
       type: GitConnectionReport,

@@ -33,6 +33,10 @@ export function WebhooksDialog({ connection, onChanged, onClose }: WebhooksDialo
           at
           message
         }
+        lastWebhookRefusal {
+          at
+          message
+        }
       }
     `,
     connection,
@@ -70,7 +74,10 @@ export function WebhooksDialog({ connection, onChanged, onClose }: WebhooksDialo
       />
     );
   }
-  const failure = found.lastWebhookFailure;
+  const failures = [
+    { label: 'Last refused webhook', failure: found.lastWebhookRefusal },
+    { label: 'Last webhook that could not be read', failure: found.lastWebhookFailure },
+  ];
   const isOnLoopback = webhookUrl != null && URL.canParse(webhookUrl) && isLoopback(new URL(webhookUrl).hostname);
   return (
     <Dialog
@@ -102,10 +109,14 @@ export function WebhooksDialog({ connection, onChanged, onClose }: WebhooksDialo
           <dt>Last webhook</dt>
           <dd>{lastWebhookAt == null ? 'None in the last week' : <Time at={lastWebhookAt} />}</dd>
         </dl>
-        {failure != null && (
-          <p className="git-warning">
-            {visible(failure.message)} (<Time at={failure.at} />)
-          </p>
+        {failures.map(
+          ({ label, failure }) =>
+            failure != null && (
+              <p className="git-warning" key={label}>
+                {label} (<Time at={failure.at} />
+                ): {visible(failure.message)}
+              </p>
+            ),
         )}
         <FormErrors errors={errors} />
       </div>

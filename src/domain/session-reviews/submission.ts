@@ -48,9 +48,9 @@ export function parseSubmission(input: ReviewSubmission): Submission {
       error.issues.map(({ path, message }) => {
         const [list, index, name] = path;
         if (list !== 'comments' || index === undefined) return { path, message };
-        const place = `comments[${index}]`;
-        if (name === undefined) return { path, message: `"${place}" must be an object.` };
-        return { path, message: message.replace(`"${name}"`, `"${place}.${name}"`) };
+        const location = `comments[${index}]`;
+        if (name === undefined) return { path, message: `"${location}" must be an object.` };
+        return { path, message: message.replace(`"${name}"`, `"${location}.${name}"`) };
       }),
     );
   }

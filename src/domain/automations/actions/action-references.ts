@@ -37,7 +37,7 @@ export async function resolveActions(
       const playbookPath = [...path, 'session', 'playbookId'];
       const chosen =
         requestedId === null ? null : await findPlaybook(context, organizationId, requestedId, playbookPath);
-      // The prompt's repositories take the place of these.
+      // The prompt's repositories replace these.
       if (named.repos === null) {
         await requireRepositories(context.store, scope, action.session?.repos ?? [], [...path, 'session', 'repos']);
       }

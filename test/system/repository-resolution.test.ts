@@ -26,7 +26,7 @@ async function connect(address: string, values: Partial<Row<'GitConnection'>> = 
   const now = services().now();
   const sealed = services().keyring.seal(JSON.stringify({ token: 'tok' }), connectionAssociatedData(enterpriseId, id));
   const names = { providerType: 'gitea_token', name: newId(), host: address, hostKey: address.split('/')[0] as string };
-  const { lastTest: _test, lastFailure: _failure, ...rest } = values;
+  const { lastTest: _test, lastFailure: _failure, lastWebhookRefusal: _refusal, ...rest } = values;
   const data = { id, enterpriseId, ...names, sealed, createdAt: now, updatedAt: now, ...rest };
   await services().store.prisma.gitConnection.create({ data });
   return id;

@@ -24,8 +24,8 @@ export function PermissionNotice() {
     {},
     { fetchPolicy: 'store-and-network' },
   );
-  if (!enterprise?.gitConnections.nodes.length) return null;
-  const isSecond = enterprise.organizations.nodes.length === 1;
+  if (!enterprise?.gitConnections?.nodes.length) return null;
+  const isSecond = enterprise.organizations?.nodes.length === 1;
   return (
     <p className="hint">
       {isSecond

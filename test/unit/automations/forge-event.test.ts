@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { eventText } from '../../../src/domain/automations/triggers/event-text.ts';
-import { forgeEventType, targetOf } from '../../../src/domain/automations/triggers/forge-event.ts';
+import { forgeEventType, subjectOf, targetOf } from '../../../src/domain/automations/triggers/forge-event.ts';
 import { maxPayloadBytes, reducePayload } from '../../../src/domain/automations/triggers/reduce-payload.ts';
 
 it.each([
@@ -15,6 +15,22 @@ it.each([
   ['git_https', 'push', {}, null],
 ] as const)('is the event type of %s %s', (kind, name, payload, expected) => {
   expect(forgeEventType(kind, { name, payload })).toBe(expected);
+});
+
+const page = 'https://git.test/acme/site/3';
+
+it.each([
+  ['github:issue_comment', { issue: { number: 3, 'html_url': page } }, { number: 3, url: page }],
+  ['github:pull_request', { 'pull_request': { number: 3, 'html_url': page } }, { number: 3, url: page }],
+  ['gitlab:issue', { 'object_attributes': { iid: 3, url: page } }, { number: 3, url: page }],
+  ['gitlab:note', { 'merge_request': { iid: 3, url: page } }, { number: 3, url: page }],
+  ['gitlab:pipeline', { 'object_attributes': { iid: 9, url: page } }, { number: null, url: null }],
+  ['github:issues', { issue: { number: 3, 'html_url': 'javascript:alert(1)' } }, { number: 3, url: null }],
+  ['github:issues', { issue: { number: 3, 'html_url': `${page}${'x'.repeat(3_000)}` } }, { number: 3, url: null }],
+  ['github:issues', { issue: { number: '3', 'html_url': page } }, { number: null, url: null }],
+  ['github:push', { ref: 'refs/heads/main' }, { number: null, url: null }],
+])('has the issue or the pull request of %s %j', (eventType, payload, expected) => {
+  expect(subjectOf(eventType, payload)).toEqual(expected);
 });
 
 const none = { pullRequest: null, ref: null };

@@ -62,6 +62,32 @@ export function targetOf(eventType: string, payload: EventJson): EventTarget {
   return { pullRequest: null, ref: typeof ref === 'string' && isBranchName(ref) ? ref : null };
 }
 
+/** The page at the forge that an event is about, as a trigger of a run has it; null: none. */
+export interface EventSubject {
+  /** Number of the issue or the pull request; null: it is a push, or the event names none. */
+  readonly number: number | null;
+  readonly url: string | null;
+}
+
+/** The members that may have the page of an event: a comment or a review is shown in the page of its issue or pull request. */
+const subjectMembers = ['pull_request', 'issue', 'merge_request'] as const;
+
+const maxAddressLength = 2_000;
+
+/** Returns the issue or the pull request that an event of a reduced payload is about. */
+export function subjectOf(eventType: string, payload: EventJson): EventSubject {
+  // In GitLab's other events, these are the attributes of a comment or a pipeline.
+  const isOwn = eventType === 'gitlab:issue' || eventType === 'gitlab:merge_request';
+  for (const name of isOwn ? ['object_attributes'] : subjectMembers) {
+    const number = valueAt(payload, `${name}.number`) ?? valueAt(payload, `${name}.iid`);
+    const url = valueAt(payload, `${name}.html_url`) ?? valueAt(payload, `${name}.url`);
+    if (typeof number !== 'number' || typeof url !== 'string') continue;
+    const isAddress = url.length <= maxAddressLength && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+    return { number: Number.isSafeInteger(number) ? number : null, url: isAddress ? url : null };
+  }
+  return { number: null, url: null };
+}
+
 function pushedRef(payload: EventJson): string | null {
   const { ref, after } = payload;
   if (typeof ref !== 'string' || (typeof after === 'string' && /^0+$/.test(after))) return null;

@@ -6,7 +6,7 @@ import { lockForRun, type RunCause } from '../runs/locked-automation.ts';
 import { startRun } from '../runs/start-run.ts';
 import { eventText } from './event-text.ts';
 import { isFollowingForges } from './follow-events.ts';
-import { targetOf } from './forge-event.ts';
+import { subjectOf, targetOf } from './forge-event.ts';
 import type { EventJson } from './match-conditions.ts';
 import { type EventMatcher, type MatchCandidate, slowMessage } from './match-events.ts';
 
@@ -150,7 +150,7 @@ function causeOf(
     deliveryKey: `forge:${digest}`,
     trigger: {
       ...{ eventType, ...(typeof action === 'string' ? { action: action.slice(0, 100) } : {}) },
-      ...{ sender: senderLogin, repository, ...targetOf(eventType, payload) },
+      ...{ sender: senderLogin, repository, ...targetOf(eventType, payload), ...subjectOf(eventType, payload) },
     },
     addition: eventText(heading, JSON.stringify({ event: eventType, ...payload }, null, 2)),
   };

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { graphql, useFragment, useLazyLoadQuery } from 'react-relay';
 import { Link, useLocation } from 'wouter';
 import type {
@@ -7,7 +7,9 @@ import type {
 } from '../../__generated__/automationPage_automation.graphql.ts';
 import type { automationPageQuery } from '../../__generated__/automationPageQuery.graphql.ts';
 import type { automationPageRotateMutation } from '../../__generated__/automationPageRotateMutation.graphql.ts';
+import type { automationPageSubscription } from '../../__generated__/automationPageSubscription.graphql.ts';
 import { Page } from '../../layout/page.tsx';
+import { useLive } from '../../relay/use-live.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { nameOf } from '../../ui/actor.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -88,6 +90,7 @@ function Shown({ found, onChanged }: ShownProps) {
         createdAt
         lastErrorAt
         lastErrorMessage
+        lastRunAt
         createdBy {
           displayName
         }
@@ -114,7 +117,23 @@ function Shown({ found, onChanged }: ShownProps) {
   const [, go] = useLocation();
   const [isChanging, setChanging] = useState(() => hasDraft(automation.automationId));
   const [made, setMade] = useState<MadeWebhook | null>(null);
-  const { name, isEnabled, triggers, nextRuns, lastErrorMessage, lastErrorAt } = automation;
+  const { name, isEnabled, triggers, nextRuns, lastErrorMessage, lastErrorAt, lastRunAt } = automation;
+  const hasFailedLast = lastErrorAt && !(lastRunAt && new Date(lastRunAt) > new Date(lastErrorAt));
+  const variables = useMemo(() => ({ ids: [automation.id] }), [automation.id]);
+  useLive<automationPageSubscription>({
+    subscription: graphql`
+      subscription automationPageSubscription($ids: [ID!]!) {
+        automationRunChanges(automationIds: $ids) {
+          automationRunId
+        }
+      }
+    `,
+    variables,
+    onNext: onChanged,
+    // A run may have changed between the read and the subscription.
+    onStanding: onChanged,
+    onBack: onChanged,
+  });
   const zone = triggers.find(({ timeZone }) => timeZone)?.timeZone ?? 'UTC';
   const { isAllowed: mayChange } = automation.viewerCanManage;
   if (isChanging) {
@@ -167,7 +186,7 @@ function Shown({ found, onChanged }: ShownProps) {
             <dd>
               <Time at={automation.createdAt} /> {nameOf(automation.createdBy) && `by ${nameOf(automation.createdBy)}`}
             </dd>
-            {lastErrorMessage && lastErrorAt && (
+            {lastErrorMessage && hasFailedLast && (
               <>
                 <dt>Last error</dt>
                 <dd>

@@ -5,15 +5,25 @@ import type { runsPaginationQuery } from '../../__generated__/runsPaginationQuer
 import { sessionAddress } from '../../session/address.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { safeAddress } from '../../ui/safe-address.ts';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { visible } from '../../ui/visible.ts';
 import { eventLabel, runLabel, runTone } from './labels.ts';
 
 type Run = runs_automation$data['runs']['edges'][number]['node'];
 
 const columns: readonly Column<Run>[] = [
   { label: 'Time', cell: ({ createdAt, scheduledFor }) => <Time at={scheduledFor ?? createdAt} /> },
-  { label: 'Trigger', cell: ({ eventType }) => eventLabel(eventType) },
+  {
+    label: 'Trigger',
+    cell: ({ eventType, trigger }) => (
+      <div>
+        {eventLabel(eventType)}
+        <Subject trigger={trigger} />
+      </div>
+    ),
+  },
   {
     label: 'Status',
     cell: ({ status, error }) => (
@@ -30,6 +40,18 @@ const columns: readonly Column<Run>[] = [
   },
 ];
 
+/** The issue or the pull request at the forge that caused a run. */
+function Subject({ trigger }: { readonly trigger: unknown }) {
+  const { url, number, repository } = (trigger ?? {}) as Readonly<Record<string, unknown>>;
+  const address = typeof url === 'string' ? safeAddress(url) : undefined;
+  if (address === undefined || typeof number !== 'number' || typeof repository !== 'string') return null;
+  return (
+    <a className="under" href={address} target="_blank" rel="noreferrer">
+      {visible(repository)}#{number}
+    </a>
+  );
+}
+
 /** The runs of an automation, newest first. */
 export function Runs({ automation }: { readonly automation: runs_automation$key }) {
   const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<runsPaginationQuery, runs_automation$key>(
@@ -43,6 +65,7 @@ export function Runs({ automation }: { readonly automation: runs_automation$key 
               id
               status
               eventType
+              trigger
               createdAt
               scheduledFor
               sessionId

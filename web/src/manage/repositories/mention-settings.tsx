@@ -40,7 +40,8 @@ export function MentionSettings({ repository }: { readonly repository: mentionSe
         <h2 id="mentions">Mentions</h2>
         <p>
           People who may write to the repository can start a session at the forge: they mention the service in an issue,
-          a pull request, a comment or a review.
+          a pull request, a comment or a review, usually as <code>@switchyard</code>. Mentions need the webhooks of the
+          git connection.
         </p>
       </header>
       <label className="check" key={`answered ${isMentionAnswered}`}>

@@ -186,7 +186,8 @@ it('ends bodies of 100 MB early, announced and in chunks', async () => {
   expect(await stored(id)).toEqual([]);
 });
 
-const connectionFields = 'webhookUrl hasWebhookSecret lastWebhookAt lastWebhookFailure { message at } lastWebhookRefusal { message at }';
+const connectionFields =
+  'webhookUrl hasWebhookSecret lastWebhookAt lastWebhookFailure { message at } lastWebhookRefusal { message at }';
 const readConnection = async (id: string) => {
   const selection = `nodes { gitConnectionId ${connectionFields} }`;
   const { data } = await graphql(

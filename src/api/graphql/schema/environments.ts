@@ -28,7 +28,7 @@ const buildState = storedEnum('EnvironmentBuildState', 'The state of a set-up of
 });
 
 const buildTrigger = storedEnum('EnvironmentBuildTrigger', 'The cause of a set-up of a repository.', {
-  SESSION: 'A session needed it.',
+  SESSION: 'A session of the repository needed the result.',
   PUSH: 'The default branch has a new commit, whose set-up has no result.',
   REQUEST: 'A user requested it by `buildEnvironment`.',
 });
@@ -124,7 +124,7 @@ const EnvironmentType = builder.objectRef<EnvironmentInEffect>('Environment').im
       resolve: ({ definition }) => definition !== null,
     }),
     setup: t.stringList({
-      description: 'Commands of the set-up.',
+      description: 'Commands of the set-up, in their order.',
       resolve: ({ definition }) => [...(definition?.setup ?? [])],
     }),
     start: t.stringList({

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import { Link } from 'wouter';
 import type {
@@ -6,6 +6,7 @@ import type {
   environmentBuilds_repository$key,
 } from '../../__generated__/environmentBuilds_repository.graphql.ts';
 import type { environmentBuildsDeleteMutation } from '../../__generated__/environmentBuildsDeleteMutation.graphql.ts';
+import { useSigned } from '../../app/gate.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { sessionAddress } from '../../session/address.ts';
 import { plainTitle } from '../../session/plain-title.ts';
@@ -17,29 +18,37 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
 import { actionsColumn, ConfirmAction } from '../kit/kit.ts';
+import { useBuildPolling } from './use-build-environment.ts';
 
 type Build = environmentBuilds_repository$data['environmentBuilds'][number];
 
 const states = {
+  QUEUED: { label: 'Queued', tone: 'plain' },
   BUILDING: { label: 'Running', tone: 'info' },
   READY: { label: 'Ready', tone: 'good' },
   FAILED: { label: 'Failed', tone: 'bad' },
 } as const;
+
+const triggers = { PUSH: 'Push', REQUEST: 'Request', SESSION: 'Session' } as const;
 
 interface EnvironmentBuildsProps {
   readonly repository: environmentBuilds_repository$key;
   readonly mayDelete: boolean;
 }
 
+const keyOf = ({ startedAt, session }: Build) => `${startedAt} ${session?.sessionId ?? ''}`;
+
 /** The set-ups of a repository, with their logs. */
 export function EnvironmentBuilds({ repository, mayDelete }: EnvironmentBuildsProps) {
-  const { repositoryId, path, environmentBuilds } = useFragment(
+  const { repositoryId, host, path, environmentBuilds } = useFragment(
     graphql`
       fragment environmentBuilds_repository on Repository {
         repositoryId
+        host
         path
         environmentBuilds {
           state
+          trigger
           commit
           bytes
           log
@@ -57,7 +66,16 @@ export function EnvironmentBuilds({ repository, mayDelete }: EnvironmentBuildsPr
     `,
     repository,
   );
-  const [shown, setShown] = useState<Build | null>(null);
+  // The log of a set-up that runs becomes longer, so the shown one is found again.
+  const [shownKey, setShownKey] = useState<string | null>(null);
+  const shown = environmentBuilds.find((build) => keyOf(build) === shownKey);
+  const { organization } = useSigned();
+  const organizationId = organization?.organizationId ?? '';
+  const variables = useMemo(() => ({ organizationId, path: `${host}/${path}` }), [organizationId, host, path]);
+  useBuildPolling(
+    variables,
+    environmentBuilds.some(({ state }) => state === 'QUEUED' || state === 'BUILDING'),
+  );
   const [isDeleting, setDeleting] = useState(false);
   const [remove] = useMutation<environmentBuildsDeleteMutation>(graphql`
     mutation environmentBuildsDeleteMutation($input: DeleteEnvironmentBuildsInput!) {
@@ -71,7 +89,7 @@ export function EnvironmentBuilds({ repository, mayDelete }: EnvironmentBuildsPr
       }
     }
   `);
-  if (environmentBuilds.length === 0) return <p className="hint">No session has run a set-up yet.</p>;
+  if (environmentBuilds.length === 0) return <p className="hint">No set-up has run yet.</p>;
   const columns: readonly Column<Build>[] = [
     {
       label: 'State',
@@ -80,6 +98,7 @@ export function EnvironmentBuilds({ repository, mayDelete }: EnvironmentBuildsPr
         return <Badge tone={tone}>{label}</Badge>;
       },
     },
+    { label: 'Trigger', cell: ({ trigger }) => triggers[trigger as keyof typeof triggers] ?? 'Other' },
     { label: 'Commit', cell: ({ commit }) => <code>{commit.slice(0, 10)}</code> },
     {
       label: 'Session',
@@ -95,7 +114,7 @@ export function EnvironmentBuilds({ repository, mayDelete }: EnvironmentBuildsPr
         <Button
           size="small"
           aria-label={`Show the log of the set-up at ${build.commit.slice(0, 10)}`}
-          onClick={() => setShown(build)}
+          onClick={() => setShownKey(keyOf(build))}
         >
           Log
         </Button>
@@ -105,12 +124,7 @@ export function EnvironmentBuilds({ repository, mayDelete }: EnvironmentBuildsPr
   return (
     <>
       <h3>Set-ups</h3>
-      <Table
-        label="Set-ups"
-        columns={columns}
-        rows={environmentBuilds}
-        keyOf={({ startedAt, commit }) => `${startedAt} ${commit}`}
-      />
+      <Table label="Set-ups" columns={columns} rows={environmentBuilds} keyOf={keyOf} />
       {mayDelete && (
         <div className="buttons">
           <Button tone="danger" onClick={() => setDeleting(true)}>
@@ -119,7 +133,7 @@ export function EnvironmentBuilds({ repository, mayDelete }: EnvironmentBuildsPr
         </div>
       )}
       {shown && (
-        <Dialog title="Log of the set-up" size="large" onClose={() => setShown(null)}>
+        <Dialog title="Log of the set-up" size="large" onClose={() => setShownKey(null)}>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long log scrolls by the keyboard. */}
           <pre className="code" tabIndex={0}>
             {visible(shown.log ?? '')}

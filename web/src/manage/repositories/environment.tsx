@@ -1,40 +1,64 @@
+import { useRef, useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
-import { Link } from 'wouter';
 import type { environment_repository$key } from '../../__generated__/environment_repository.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
-import { newSessionAddress } from '../../layout/keys.tsx';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, TextArea } from '../../ui/field.tsx';
-import { FormErrors } from '../kit/kit.ts';
+import { useToasts } from '../../ui/toasts.tsx';
+import { FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
 import { EnvironmentBuilds } from './environment-builds.tsx';
+import { EnvironmentInEffect } from './environment-in-effect.tsx';
+import { useBuildEnvironment } from './use-build-environment.ts';
 import { useUpdateRepository } from './use-update-repository.ts';
 
 const example = 'setup:\n  - npm ci\nstart: npm run dev\nsecrets: [NPM_TOKEN]\n';
 
-/** The environment of a repository: its stored definition, a session to try it, and the results of set-ups. */
+/** The environment of a repository: its stored definition, a set-up to try it, and the results of set-ups. */
 export function Environment({ repository }: { readonly repository: environment_repository$key }) {
   const data = useFragment(
     graphql`
       fragment environment_repository on Repository {
         repositoryId
-        host
-        path
         environmentDefinition
+        isEnvironmentBuiltOnPush
         ...environmentBuilds_repository
+        ...environmentInEffect_repository
       }
     `,
     repository,
   );
-  const { repositoryId, host, path, environmentDefinition } = data;
-  const { may } = useSigned();
-  const { mayChange, isBusy, errors, onSubmit } = useUpdateRepository(
+  const { repositoryId, environmentDefinition, isEnvironmentBuiltOnPush } = data;
+  const { may, organization } = useSigned();
+  const {
+    mayChange,
+    isBusy,
+    errors: saveErrors,
+    onSubmit,
+  } = useUpdateRepository(
     repositoryId,
     (fields) => {
       const text = fields.raw('environmentDefinition');
-      return { environmentDefinition: text.trim() === '' ? null : text };
+      return {
+        environmentDefinition: text.trim() === '' ? null : text,
+        isEnvironmentBuiltOnPush: fields.isOn('isEnvironmentBuiltOnPush'),
+      };
     },
     'Saved the environment. New sessions use it.',
   );
+  const toasts = useToasts();
+  const form = useRef<HTMLFormElement>(null);
+  const [buildErrors, setBuildErrors] = useState<readonly FormProblem[] | null>(null);
+  const [build, isBuilding] = useBuildEnvironment(repositoryId, organization?.organizationId ?? '');
+  // A text that is not saved needs the permission to save it.
+  const tryIt = async () => {
+    if (form.current === null) return;
+    const text = new FormFields(form.current).raw('environmentDefinition');
+    const isChanged = mayChange && text.trim() !== '' && text !== (environmentDefinition ?? '');
+    const refused = await build(isChanged ? text : null);
+    setBuildErrors(refused);
+    if (refused === null) toasts.say('The set-up was started. Its log is in the list below.');
+  };
+  const errors = buildErrors ?? saveErrors;
   return (
     <section className="card sheet" aria-labelledby="environment">
       <header>
@@ -44,7 +68,14 @@ export function Environment({ repository }: { readonly repository: environment_r
           sessions start with it.
         </p>
       </header>
-      <form className="form code-form" onSubmit={onSubmit}>
+      <form
+        className="form code-form"
+        ref={form}
+        onSubmit={(event) => {
+          setBuildErrors(null);
+          onSubmit(event);
+        }}
+      >
         <TextArea
           label="Definition (YAML)"
           name="environmentDefinition"
@@ -57,15 +88,21 @@ export function Environment({ repository }: { readonly repository: environment_r
           hint="Leave empty to use the repository’s own file, such as .switchyard/environment.yaml. The members are setup, start, env, secrets, timeout_minutes and lockfiles."
           error={errorOf(errors, 'environmentDefinition')}
         />
+        <label className="check" key={`on push ${isEnvironmentBuiltOnPush}`}>
+          <input
+            type="checkbox"
+            name="isEnvironmentBuiltOnPush"
+            defaultChecked={isEnvironmentBuiltOnPush}
+            disabled={!mayChange}
+          />{' '}
+          Run the set-up when the default branch changes
+        </label>
         <FormErrors errors={errors} fieldNames={['environmentDefinition']} />
         <div className="buttons">
           {may('USE_SESSIONS') && (
-            <Link
-              className="button"
-              href={`${newSessionAddress}&${new URLSearchParams({ repository: `${host}/${path}` })}`}
-            >
-              Try it in a new session
-            </Link>
+            <Button isBusy={isBuilding} onClick={() => void tryIt()}>
+              Try it
+            </Button>
           )}
           {mayChange && (
             <Button type="submit" tone="primary" isBusy={isBusy}>
@@ -74,6 +111,7 @@ export function Environment({ repository }: { readonly repository: environment_r
           )}
         </div>
       </form>
+      <EnvironmentInEffect repository={data} />
       <EnvironmentBuilds repository={data} mayDelete={mayChange} />
     </section>
   );

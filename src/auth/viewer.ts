@@ -52,6 +52,12 @@ export function endOfKey({ consoleSessionId, expiresAt, keyExpiresAt = null }: V
   return consoleSessionId === undefined ? expiresAt : keyExpiresAt;
 }
 
+/** Returns the name of the viewer for people: for a user without a name, the email address. */
+export function viewerName({ principal }: Viewer): string {
+  if (principal.type === 'SYSTEM') return 'Switchyard';
+  return principal.type === 'USER' ? (principal.name ?? principal.email) : principal.name;
+}
+
 /** True when the viewer may use the organization at all, provided that it is one of its enterprise. */
 export function mayUseOrganization(viewer: Viewer, organizationId: string): boolean {
   return viewer.everywhere.size > 0 || viewer.organizations.has(organizationId);

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
+import { viewerName } from '../../auth/viewer.ts';
 import { DomainError, notFound, refuse } from '../../common/errors.ts';
+import { plainLine } from '../../common/plain-text.ts';
 import type { Transaction } from '../../store/store.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
@@ -8,13 +10,13 @@ import { wantPullRequest } from '../followed-pull-requests/want-reads.ts';
 import { parseId } from '../ids.ts';
 import { parseInput, text } from '../input.ts';
 import { noticeSession } from '../open-pull-requests/notices.ts';
-import { followUpModes } from '../repositories/follow-up-settings.ts';
-import { notifySession } from '../sessions/change-session.ts';
+import { type FollowUpMode, followUpModes } from '../repositories/follow-up-settings.ts';
 import { getSessionFor, type SessionTarget } from '../sessions/find-session.ts';
 import type { SessionRecord } from '../sessions/session.ts';
 import { lockRunAndSession } from '../sessions/suspend-session.ts';
 import { requireTaking } from '../sessions/write-message.ts';
-import { type FollowUp, followUpColumns, type UnsettledFollowUp } from './follow-up.ts';
+import { notifyPullRequests } from '../sessions/write-pull-request.ts';
+import { type FollowUp, followUpColumns, type PullRequestFacts, type UnsettledFollowUp } from './follow-up.ts';
 import { readFacts, send, write } from './settle.ts';
 
 /** The values of {@link setPullRequestFollowUp}. */
@@ -51,10 +53,27 @@ export async function setPullRequestFollowUp(
     const { id, organizationId } = session;
     const data = { url, mode: mode ?? null };
     await audit(context, tx, 'set_pull_request_follow_up', { organizationId, sessionId: id, targetId: id, data });
-    notifySession(context, tx, session);
+    const sentence = changeSentence(context, url, { before: before.own, after: mode ?? null, stop: before.stop });
+    if (sentence !== null) await noticeSession(context, tx, session, sentence);
+    await notifyPullRequests(context, tx, session);
     return session;
   });
 }
+
+/** Says who changed the follow-ups of a pull request, and to what; null: nothing is different. */
+function changeSentence(
+  context: Context,
+  url: string,
+  { before, after, stop }: Record<'before' | 'after', FollowUpMode | null> & Pick<PullRequestFacts, 'stop'>,
+): string | null {
+  if (before === after) return stop === null ? null : `${personOf(context)} let the follow-ups of ${url} continue.`;
+  const to = after === null ? 'as its repository says' : modeNames[after];
+  return `${personOf(context)} changed the follow-ups of ${url}: ${to}.`;
+}
+
+const modeNames: Readonly<Record<FollowUpMode, string>> = { off: 'off', suggest: 'suggest', auto: 'automatic' };
+
+const personOf = ({ viewer }: Context): string => plainLine(viewerName(viewer), 100);
 
 /** Settles again what a limit stopped, except for checks of earlier commits. */
 async function resumeCapped({ now, notifier }: Context, tx: Transaction, { id }: SessionRecord, url: string) {
@@ -87,6 +106,7 @@ export function sendFollowUp(context: Context, target: FollowUpTarget): Promise<
   return change(context, target, async (tx, session, followUp) => {
     if (followUp.state === 'sent') throw new DomainError('INVALID_STATE', 'The follow-up was sent already.');
     requireTaking(session);
+    await noticeSession(context, tx, session, `${personOf(context)} sent a follow-up of ${about(followUp)}.`);
     await send(context, tx, session, followUp, null);
     return 'send_follow_up';
   });
@@ -101,10 +121,12 @@ export function dismissFollowUp(context: Context, target: FollowUpTarget): Promi
     if (followUp.state === 'dismissed') return null;
     if (followUp.state === 'sent') throw new DomainError('INVALID_STATE', 'The follow-up was sent already.');
     await write(context, tx, followUp.id, 'dismissed');
-    await noticeSession(context, tx, session, `A follow-up of ${followUp.url} was dismissed: ${followUp.summary}.`);
+    await noticeSession(context, tx, session, `${personOf(context)} dismissed a follow-up of ${about(followUp)}.`);
     return 'dismiss_follow_up';
   });
 }
+
+const about = ({ url, summary }: Pick<FollowUp, 'url' | 'summary'>): string => `${url}: ${summary}`;
 
 type Act = (
   tx: Transaction,
@@ -137,6 +159,7 @@ async function change(context: Context, { followUpId }: FollowUpTarget, act: Act
     const data = { url: before.url, followUp: before.key };
     const { organizationId } = session;
     await audit(context, tx, action, { organizationId, sessionId: seen.id, targetId: seen.id, data });
+    await notifyPullRequests(context, tx, session);
     const [after] = await read();
     return { session: await lockRunAndSession(tx, seen.id), followUp: after ?? before };
   });

@@ -69,6 +69,8 @@ export interface UnsettledFollowUp {
 
 /** The facts about a session's pull request that decide about its follow-ups. */
 export interface PullRequestFacts {
+  /** The own setting of the pull request; null: none. */
+  readonly own: FollowUpMode | null;
   readonly mode: FollowUpMode;
   readonly stop: FollowUpStop | null;
   readonly resumedAt: Date | null;

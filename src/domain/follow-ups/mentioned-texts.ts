@@ -1,5 +1,7 @@
 import type { Transaction } from '../../store/store.ts';
 import type { Services } from '../context.ts';
+import type { SessionRecord } from '../sessions/session.ts';
+import { notifyPullRequests } from '../sessions/write-pull-request.ts';
 import type { FollowUpState } from './follow-up.ts';
 import { write } from './settle.ts';
 import { withoutText } from './texts.ts';
@@ -86,21 +88,22 @@ interface UnsentRow {
 const unsent = ['pending', 'suggested', 'capped'] as const satisfies readonly FollowUpState[];
 
 /**
- * Removes the text of a mention from follow-ups that a session has not got. One that has nothing else is skipped. The caller has
- * locked the session.
+ * Removes the text of a mention from follow-ups that a locked session has not got. One that has nothing else is skipped.
  */
 export async function removeMentionedText(
-  services: Pick<Services, 'now'>,
+  services: Pick<Services, 'now' | 'notifier'>,
   tx: Transaction,
-  { sessionId, url, sourceKey }: TextOfMention,
+  session: Pick<SessionRecord, 'id' | 'organizationId'>,
+  { url, sourceKey }: Pick<TextOfMention, 'url' | 'sourceKey'>,
 ): Promise<void> {
   const keys = followUpKeysOf(sourceKey);
   const rows = await tx.query<UnsentRow>(
     `select f.id, f.key, f.body from follow_up f
       where f.session_id = $1 and f.url = $2 and f.state = any($4::text[])
         and (f.key = any($3::text[]) or f.comment_ids && $3::text[])`,
-    [sessionId, url, keys, unsent],
+    [session.id, url, keys, unsent],
   );
+  if (rows.length > 0) await notifyPullRequests(services, tx, session);
   for (const { id, key, body } of rows) {
     const rest = withoutText(body, keys.includes(key) ? null : sourceKey.slice(sourceKey.indexOf(':') + 1));
     if (rest === null) await write(services, tx, id, 'skipped');

@@ -1,6 +1,7 @@
 import type { Services } from '../context.ts';
 import { asSystem } from '../sessions/as-system.ts';
 import { lockRunAndSession } from '../sessions/suspend-session.ts';
+import { notifyPullRequests } from '../sessions/write-pull-request.ts';
 import type { UnsettledFollowUp } from './follow-up.ts';
 import { settle } from './settle.ts';
 
@@ -40,7 +41,9 @@ async function settleDue(services: Services, { id, sessionId, enterpriseId }: Du
         where f.id = $1 and f.state = 'pending' and f.due_at <= $2::timestamptz`,
       [id, services.now()],
     );
-    if (due) await settle(asSystem(services, enterpriseId), tx, session, due);
+    if (!due) return;
+    await settle(asSystem(services, enterpriseId), tx, session, due);
+    await notifyPullRequests(services, tx, session);
   });
 }
 

@@ -2,7 +2,12 @@ import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { noticeSession } from '../open-pull-requests/notices.ts';
 import { isReviewedIn } from '../pull-requests/details.ts';
-import { followUpModeOf, type PullRequestOrigin, readFollowUpSettings } from '../repositories/follow-up-settings.ts';
+import {
+  followUpModeOf,
+  followUpModes,
+  type PullRequestOrigin,
+  readFollowUpSettings,
+} from '../repositories/follow-up-settings.ts';
 import type { SessionRecord } from '../sessions/session.ts';
 import { writeMessage } from '../sessions/write-message.ts';
 import { checkChain } from './check-chain.ts';
@@ -24,7 +29,7 @@ export async function readFacts(
   url: string,
 ): Promise<PullRequestFacts | null> {
   const [row] = await tx.query<
-    Omit<PullRequestFacts, 'mode'> & PullRequestOrigin & { own: string | null; settings: unknown }
+    Omit<PullRequestFacts, 'mode' | 'own'> & PullRequestOrigin & { own: string | null; settings: unknown }
   >(
     `select p.follow_up_mode as own, p.is_opened_by_service as "isOpenedByService", ${isReviewedIn('p')} as "isReviewed", p.follow_up_stop as stop,
             p.follow_up_resumed_at as "resumedAt", p.checks_passed_at as "checksPassedAt", r.settings
@@ -33,7 +38,8 @@ export async function readFacts(
   );
   if (!row) return null;
   const { own, isOpenedByService, isReviewed, settings, ...facts } = row;
-  return { ...facts, mode: followUpModeOf(own, readFollowUpSettings(settings), { isOpenedByService, isReviewed }) };
+  const mode = followUpModeOf(own, readFollowUpSettings(settings), { isOpenedByService, isReviewed });
+  return { ...facts, own: followUpModes.find((each) => each === own) ?? null, mode };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { newId } from '../ids.ts';
 import type { SessionRecord } from '../sessions/session.ts';
 import { lockRunAndSession } from '../sessions/suspend-session.ts';
+import { notifyPullRequests } from '../sessions/write-pull-request.ts';
 import { commentKey, type ReviewWithComments } from './derive.ts';
 import type { FoundFollowUp } from './follow-up.ts';
 import { type MentionedTexts, type ReadPullRequest, readMentionedTexts } from './mentioned-texts.ts';
@@ -53,11 +54,13 @@ export async function writeFollowUps(context: Context, forSession: FoundForSessi
     const mentioned = await readMentionedTexts(tx, pullRequest, keys);
     const isDecided = (key: string) => !mentioned.undecided.has(key);
     const decided = reviews.filter((each) => keysOf(each).every(isDecided));
+    let isChanged = false;
     for (const each of [...found, ...decided.map((review) => ofReview(subject, review, mentioned))]) {
       const { key, kind, summary, body, commentIds } = each;
       const text = { summary: mask(summary), body: mask(body) };
       const id = await insert(context, tx, session, { url, key, kind, ...text, commentIds, dueAt: null });
       if (id === null) continue;
+      isChanged = true;
       for (const comment of commentIds) known.add(comment);
       if (isOld || isHandled(each)) await write(context, tx, id, 'skipped');
       else await settle(context, tx, session, { id, url, key, kind, ...text });
@@ -65,9 +68,11 @@ export async function writeFollowUps(context: Context, forSession: FoundForSessi
     const rest = loose.map((comment) => ({ comment, key: commentKey(comment) })).filter(({ key }) => !known.has(key));
     const select = (isWanted: (key: string) => boolean) =>
       rest.filter(({ key }) => isWanted(key)).map(({ comment }) => comment);
-    await recordHandled(context, tx, session, { subject, mask, comments: select((key) => mentioned.handled.has(key)) });
+    const handled = select((key) => mentioned.handled.has(key));
+    await recordHandled(context, tx, session, { subject, mask, comments: handled });
     const comments = select((key) => isDecided(key) && !mentioned.handled.has(key));
     if (comments.length > 0) await writeLoose(context, tx, session, { subject, mask, comments });
+    if (isChanged || handled.length + comments.length > 0) await notifyPullRequests(context, tx, session);
     return decided.length === reviews.length && rest.every(({ key }) => isDecided(key));
   });
 }

@@ -101,7 +101,7 @@ async function messageFollower(
     const sentTo = await findSentText(tx, sessions, sourceKey);
     if (sentTo !== null) return sentTo;
     if (!(await tryInsertMessage(context, tx, { sessionId, organizationId, message: promptOf(mention) }))) continue;
-    await removeMentionedText(context, tx, { sessionId, url, sourceKey });
+    await removeMentionedText(context, tx, { id: sessionId, organizationId }, { url, sourceKey });
     return sessionId;
   }
   return null;

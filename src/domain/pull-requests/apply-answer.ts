@@ -1,9 +1,8 @@
 import type { PullRequest as ForgePullRequest, PullRequestStatus } from '../../forges/interface/pull-requests.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
-import { notifySession } from '../sessions/change-session.ts';
 import type { SessionRecord } from '../sessions/session.ts';
-import { writePullRequest } from '../sessions/write-pull-request.ts';
+import { notifyPullRequests, writePullRequest } from '../sessions/write-pull-request.ts';
 import { detailsOf, sessionStates } from './details.ts';
 
 /** An answer of a forge about a session's pull request. */
@@ -33,9 +32,11 @@ const write = `
     opened_at = excluded.opened_at, merged_at = excluded.merged_at, closed_at = excluded.closed_at,
     is_opened_by_service = p.is_opened_by_service or excluded.is_opened_by_service, read_at = excluded.read_at
   returning not exists (select 1 from earlier e where
-    (e.title, e.is_draft, e.head_commit, e.base_branch, e.mergeability, e.checks, e.reviews, e.is_opened_by_service)
+    (e.title, e.is_draft, e.head_branch, e.head_commit, e.base_branch, e.mergeability, e.checks, e.reviews, e.is_truncated,
+      e.is_opened_by_service)
       is not distinct from
-    (p.title, p.is_draft, p.head_commit, p.base_branch, p.mergeability, p.checks, p.reviews, p.is_opened_by_service)) as "isChanged"`;
+    (p.title, p.is_draft, p.head_branch, p.head_commit, p.base_branch, p.mergeability, p.checks, p.reviews, p.is_truncated,
+      p.is_opened_by_service)) as "isChanged"`;
 
 /**
  * Writes what a forge answered about a pull request of a locked session: its state to the session, with an entry in the log if it is
@@ -56,5 +57,5 @@ export async function applyAnswer(
     ...[details.headCommit, details.baseBranch, details.mergeability, json(checks), json(reviews), details.isTruncated],
     ...[details.openedAt, details.mergedAt, details.closedAt, isOpenedByService, context.now()],
   ]);
-  if (!isNew && row?.isChanged) notifySession(context, tx, session);
+  if (!isNew && row?.isChanged) await notifyPullRequests(context, tx, session);
 }

@@ -39,3 +39,16 @@ export async function writePullRequest(
   notifySession(context, tx, session);
   return true;
 }
+
+/**
+ * Counts a change of what the service shows of a locked session's pull requests, which are their details and their follow-ups, and
+ * notifies its subscribers. `sessionUpdated` compares sessions, and a session has no other trace of such a change.
+ */
+export async function notifyPullRequests(
+  context: Pick<Context, 'notifier'>,
+  tx: Transaction,
+  session: Pick<SessionRecord, 'id' | 'organizationId'>,
+): Promise<void> {
+  await tx.query('update session set pull_requests_version = pull_requests_version + 1 where id = $1', [session.id]);
+  notifySession(context, tx, session);
+}

@@ -18,15 +18,22 @@ export const kindNames: Readonly<Record<string, string>> = {
   CONFLICT: 'Conflict',
 } satisfies Record<Exclude<FollowUp['kind'], '%future added value'>, string>;
 
-/** The state of a follow-up in the words of the console. */
-export const stateNames: Readonly<Record<string, string>> = {
-  PENDING: 'about to be sent',
+const stateNames: Readonly<Record<string, string>> = {
   SUGGESTED: 'not sent yet',
   SENT: 'sent',
   DISMISSED: 'dismissed',
   CAPPED: 'stopped by a limit',
   SKIPPED: 'not sent',
-} satisfies Record<Exclude<FollowUp['state'], '%future added value'>, string>;
+} satisfies Record<Exclude<FollowUp['state'], 'PENDING' | '%future added value'>, string>;
+
+/** Returns the state of a follow-up in the words of the console. Comments are collected before it is decided if they are sent. */
+export function stateName({ kind, state }: Pick<FollowUp, 'kind' | 'state'>, mode: Mode): string {
+  if (state !== 'PENDING') return stateNames[state] ?? state.toLowerCase();
+  if (kind === 'COMMENTS') {
+    return mode === 'AUTO' ? 'still collecting comments, then sent' : 'still collecting comments, not sent yet';
+  }
+  return mode === 'AUTO' ? 'about to be sent' : 'not sent yet';
+}
 
 /** Sentences about why follow-ups stopped. */
 export const stopTexts: Readonly<Record<string, string>> = {

@@ -11,7 +11,7 @@ import { Button } from '../ui/button.tsx';
 import { Select } from '../ui/field.tsx';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
-import { isOpen, kindNames, modeNames, stateNames, stopTexts } from './follow-up-text.ts';
+import { isOpen, kindNames, modeNames, stateName, stopTexts } from './follow-up-text.ts';
 
 interface FollowUpsProps {
   readonly sessionId: string;
@@ -97,11 +97,11 @@ export function FollowUps({ sessionId, pullRequest, mayManage }: FollowUpsProps)
           )}
         </div>
       )}
-      <FollowUpList followUps={open} mayManage={mayManage && !isOver} />
+      <FollowUpList followUps={open} mode={followUpMode} mayManage={mayManage && !isOver} />
       {settled.length > 0 && (
         <details>
           <summary>{settled.length === 1 ? '1 earlier follow-up' : `${settled.length} earlier follow-ups`}</summary>
-          <FollowUpList followUps={settled} mayManage={false} />
+          <FollowUpList followUps={settled} mode={followUpMode} mayManage={false} />
         </details>
       )}
     </div>
@@ -112,9 +112,11 @@ type FollowUp = followUps_pullRequest$data['followUps'][number];
 
 function FollowUpList({
   followUps,
+  mode,
   mayManage,
 }: {
   readonly followUps: readonly FollowUp[];
+  readonly mode: NonNullable<followUps_pullRequest$data['followUpMode']>;
   readonly mayManage: boolean;
 }) {
   const [send, isSending] = useMutation<followUpsSendMutation>(graphql`
@@ -149,7 +151,7 @@ function FollowUpList({
         return (
           <li key={followUpId}>
             <p>
-              {named} <span className="soft">({stateNames[state] ?? state.toLowerCase()}, </span>
+              {named} <span className="soft">({stateName({ kind, state }, mode)}, </span>
               <Time at={createdAt} />
               <span className="soft">)</span>
             </p>

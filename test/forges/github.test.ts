@@ -179,6 +179,11 @@ it('refuses a wrong key and a wrong installation with a sentence', async () => {
     code: 'CREDENTIAL_REFUSED',
     message: expect.stringMatching(/refused the credential of the connection: Bad credentials\.$/),
   });
+  github.intercept(() => ({ status: 401, body: { message: 'A JSON web token could not be decoded' } }));
+  await expect(forges.open(appConnection()).testConnection()).rejects.toMatchObject({
+    code: 'CREDENTIAL_REFUSED',
+    message: expect.stringMatching(/could not be decoded\. Check the App ID and the private key\.$/),
+  });
 });
 
 const request = (headBranch: string) => ({

@@ -223,6 +223,8 @@ it('tests connections, and never returns or sends a credential elsewhere', async
     },
   );
   expect(stored).toMatchObject({ test: { code: null }, gitConnection: { lastFailure: null, lastReport: {} } });
+  const missing = await mutate('testGitConnection', report, { gitConnectionId, repositoryPath: 'acme/absent' });
+  expect(missing.test).toMatchObject({ isOk: false, code: 'NOT_FOUND', report: { identity: { login: 'robot' } } });
   const moved = await mutate('updateGitConnection', 'gitConnection { host }', {
     gitConnectionId,
     host: 'evil.example',

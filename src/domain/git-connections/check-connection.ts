@@ -16,11 +16,11 @@ import { openConnection, toForgeConnection } from './open-connection.ts';
 export interface ConnectionCheck {
   /** True if the forge accepts the credential and no required ability is lacking. */
   readonly isOk: boolean;
-  /** Null: the forge answered. */
+  /** Null: the forge accepts the credential, and shows the repository of the test. */
   readonly code: ForgeErrorCode | null;
   /** Explains the result for people. */
   readonly message: string;
-  /** Null after a failure. */
+  /** Null: the forge does not accept the credential. */
   readonly report: StoredReport | null;
 }
 
@@ -48,7 +48,7 @@ export async function requestForge<T>({ limits, viewer }: Context, run: () => Pr
 }
 
 /**
- * Reads the abilities of a stored connection and records the result. `repository`: the path of a repository to try, which
+ * Reads the abilities of a stored connection and records the result. `repository`: the path of a repository to read too, which
  * plain git servers need. Changes nothing at the forge. Throws FORBIDDEN, INVALID_INPUT, NOT_FOUND, RATE_LIMITED.
  */
 export async function checkStoredConnection(
@@ -64,7 +64,8 @@ export async function checkStoredConnection(
   const at = context.now().toISOString();
   const { code, message, report } = test;
   const lastTest = report === null ? seen.lastTest : { at, report };
-  const lastFailure = code === null ? null : { code, message, at };
+  // Without access to one repository, the connection may still work for all others.
+  const lastFailure = code === null || report !== null ? null : { code, message, at };
   await context.store.transact(async (tx) => {
     await tx.query(
       `update git_connection set last_test = $2::jsonb, last_failure = $3::jsonb
@@ -106,6 +107,8 @@ async function runCheck(
     try {
       const forge = await openForge();
       const found = await forge.testConnection(repository == null ? {} : { repository });
+      const refusal = repository == null ? null : await readRepository(forge, repository);
+      if (refusal !== null) return { isOk: false, ...refusal, report: toStored(found) };
       const missing = found.abilities.filter(({ isGranted, isRequired }) => isRequired && isGranted === false);
       const lacks = missing.map(({ permission }) => permission).join(', ');
       const message =
@@ -118,6 +121,19 @@ async function runCheck(
       return { isOk: false, code: error.code, message: error.message, report: null };
     }
   });
+}
+
+/** Reads a repository, and gets the credential that a clone of it needs. Returns the refusal of the forge; null: none. */
+async function readRepository(forge: Forge, path: string): Promise<Pick<ConnectionCheck, 'code' | 'message'> | null> {
+  try {
+    // The test of a plain git server has read it.
+    if (forge.kind !== 'git_https') await forge.getRepository(path);
+    await forge.credentialFor(path, 'read');
+    return null;
+  } catch (error) {
+    if (!isForgeError(error)) throw error;
+    return { code: error.code, message: error.message };
+  }
 }
 
 const toStored = (report: ConnectionReport): StoredReport => ({

@@ -79,6 +79,7 @@ export function createAppCredentials({
     authorize: async () => ({ authorization: `Bearer ${signAppToken(id, key, now())}` }),
     host,
     secrets: () => [],
+    refusalAdvice: 'Check the App ID and the private key.',
     now,
   });
   const tokens = new Map<string, { readonly token: Promise<InstallationToken>; renewAt: number }>();

@@ -44,6 +44,8 @@ export interface ApiClientOptions {
   /** Returns the texts to mask in what the forge sends: it might repeat what it received. */
   secrets(): readonly string[];
   readonly now: () => number;
+  /** For errors: a sentence for people about a credential that the forge refuses. */
+  readonly refusalAdvice?: string;
   readonly timeoutMs?: number | undefined;
 }
 
@@ -87,7 +89,8 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   const cache = createResponseCache(maxCachedBytes);
   const mask = (text: string) => options.secrets().reduce((rest, each) => rest.replaceAll(each, '********'), text);
   const contextOf = (call: ApiCall): CallContext => {
-    return { host, action: call.action, permission: call.permission ?? null, mask, now };
+    const { refusalAdvice = null } = options;
+    return { host, action: call.action, permission: call.permission ?? null, refusalAdvice, mask, now };
   };
 
   async function request(call: ApiCall, limit: { limit: number } | { tail: number }, accept?: string) {

@@ -115,18 +115,19 @@ const GitConnectionTest = builder.objectRef<ConnectionCheck>('GitConnectionTest'
   description: 'Result of a test of a git connection.',
   fields: (t) => ({
     isOk: t.exposeBoolean('isOk', {
-      description: 'Whether the forge accepts the connection and it lacks no required permission.',
+      description:
+        'Whether the forge accepts the connection, it lacks no required permission, and it can read the repository of the test.',
     }),
     code: t.expose('code', {
       type: GitFailureCodeEnum,
       nullable: true,
-      description: 'Cause of the failure; null if the forge answered.',
+      description: 'Cause of the failure; null if the forge refused nothing.',
     }),
     message: t.exposeString('message', { description: 'Explanation of the result for people.' }),
     report: t.expose('report', {
       type: GitConnectionReport,
       nullable: true,
-      description: 'Abilities of the connection; null if the test failed.',
+      description: 'Abilities of the connection; null if the forge did not accept it.',
     }),
   }),
 });
@@ -140,7 +141,7 @@ addMutation('testGitConnection', {
       description: `${descriptions.id} Omit the other members then, except \`repositoryPath\`.`,
     }),
     repositoryPath: t.string({
-      description: 'Path of a repository to try. Required for a connection of the kind GIT_HTTPS.',
+      description: 'Path of a repository that the test reads too. Required for a connection of the kind GIT_HTTPS.',
     }),
     providerType: t.field({ type: GitProviderTypeEnum, description: 'Kind of a connection that is not stored.' }),
     host: t.string({ description: `Host for a connection that is not stored. ${descriptions.host}` }),

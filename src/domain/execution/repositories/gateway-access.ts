@@ -10,6 +10,7 @@ import type {
   RepositoryAccess,
 } from '../../../agents/git-gateway/repositories.ts';
 import { checkedLookup, isAllowedAddress, literalAddress } from '../../../common/addresses.ts';
+import { isForgeError } from '../../../forges/interface/errors.ts';
 import type { Context } from '../../context.ts';
 import { openConnection } from '../../git-connections/open-connection.ts';
 import { type UsableRepository, usableRepository } from '../../repositories/resolve-repositories.ts';
@@ -55,7 +56,7 @@ export function createAccess(
         return { username, password, connection };
       } catch (error) {
         context.log.warn({ err: error, repository: nameOf(repository) }, 'A credential for git could not be read.');
-        return unavailable(repository, connection);
+        return unavailable(repository, connection, isForgeError(error) ? error.message : null);
       }
     },
     async rulesFor(repository: GatewayRepository): Promise<PushRules | GitRefusal> {
@@ -131,7 +132,10 @@ function readOnly(repository: GatewayRepository, isByPermission: boolean): GitRe
   return { refused: 'READ_ONLY', message };
 }
 
-function unavailable(repository: GatewayRepository, connection?: string): GitRefusal {
-  const message = `Switchyard has no working credential for ${nameOf(repository)}. ${adviceToTest({ connection })}`;
+/** A refusal with the reason of the forge, if it gave one. */
+function unavailable(repository: GatewayRepository, connection?: string, reason: string | null = null): GitRefusal {
+  const because = reason === null ? '' : ` ${reason}`;
+  const advice = adviceToTest({ connection });
+  const message = `Switchyard has no working credential for ${nameOf(repository)}.${because} ${advice}`;
   return { refused: 'UNAVAILABLE', message };
 }

@@ -230,11 +230,28 @@ it('reaches the only organization that may use the repository, or the one that i
     await send(commented('@switchyard do it', issue, byWriter));
     return (await settledMentions(test)).map(({ organizationId }) => organizationId && `org-${organizationId}`);
   };
+  const refusals = async () => {
+    const found = (await answersOn(1)).filter((body) => body.includes('no session could be started'));
+    return found.map((body) => /started: (.*)\.$/.exec(body)?.[1]).slice(before);
+  };
+  const before = (await answersOn(1)).filter((body) => body.includes('no session could be started')).length;
   expect(await ask()).toEqual([null]);
+  expect(await refusals()).toEqual(['no organization of the service may use this repository']);
+  // Nobody else gets an answer.
+  await send(commented('@switchyard do it', issue, { sender: ann }));
+  expect((await settledMentions(test)).at(-1)).toMatchObject({ status: 'ignored' });
+  const reading = await permit(one.organizationId, true);
+  expect(await ask()).toEqual([null]);
+  const { gitPermissionId } = reading.gitPermission;
+  expect((await runMutation(test, 'deleteGitPermission', '', { gitPermissionId })).userErrors).toEqual([]);
   await permit(one.organizationId);
   expect(await ask()).toEqual([one.organizationId]);
   await permit(two.organizationId);
   expect(await ask()).toEqual([null]);
+  expect((await refusals()).slice(1)).toEqual([
+    'its organization may only read this repository',
+    'several organizations may use this repository, and an administrator has to choose one',
+  ]);
   const [{ id } = { id: '' }] = await test.app.services.store.query<{ id: string }>(
     "select id from repository where path_key = 'acme/site'",
   );
@@ -251,9 +268,15 @@ it('reaches the only organization that may use the repository, or the one that i
   expect(await ask()).toEqual([two.organizationId]);
   const unknown = await update({ mentionOrganizationId: `org-${'0'.repeat(32)}` });
   expect(unknown.userErrors).toMatchObject([{ code: 'UNKNOWN_REFERENCE', path: ['input', 'mentionOrganizationId'] }]);
-  // The chosen organization must be permitted itself.
-  await update({ mentionOrganizationId: `org-${test.organizationId.replace('org-', '')}` });
+  // The chosen organization must be permitted itself, also later.
+  const other = await update({ mentionOrganizationId: `org-${test.organizationId.replace('org-', '')}` });
+  expect(other.userErrors).toMatchObject([{ code: 'INVALID_INPUT', path: ['input', 'mentionOrganizationId'] }]);
+  await test.app.services.store.execute(
+    `update repository set settings = jsonb_set(settings, '{mentionOrganizationId}', to_jsonb($2::text)) where id = $1 returning id`,
+    [id, test.organizationId.replace('org-', '')],
+  );
   expect(await ask()).toEqual([null]);
+  expect((await refusals()).at(-1)).toBe('the organization that is chosen for this repository may not use it');
   await update({ mentionOrganizationId: one.organizationId, isMentionAnswered: false });
   expect(await ask()).toEqual([null]);
   await update({ isMentionAnswered: true });

@@ -15,6 +15,12 @@ export interface Mentioned {
   readonly repository: UsableRepository;
 }
 
+/**
+ * The reasons why a mention reaches no organization. `none`: no organization may use the repository. `chosen`: that of the settings
+ * may not. `several`: several may, and the settings choose none. `read_only`: the organization may not write to the repository.
+ */
+export type MentionRefusal = 'none' | 'chosen' | 'several' | 'read_only';
+
 // Two are enough to know that there are several.
 const users = `
   select distinct o.id from organization o
@@ -26,12 +32,12 @@ const users = `
 
 /**
  * Returns the organization that a mention reaches: the one that the settings of the repository choose, or else the only one that
- * may use the repository. Null if mentions are switched off, if there is no such organization, or if it may only read.
+ * may use the repository. Otherwise the reason why it reaches none. Null: mentions are switched off.
  */
 export async function findMentioned(
   services: Services,
   { enterpriseId, host, path, pathKey }: ClaimedMention,
-): Promise<Mentioned | null> {
+): Promise<Mentioned | MentionRefusal | null> {
   return services.store.transact(async (tx) => {
     const [row] = await tx.query<{ settings: unknown }>(
       'select r.settings from repository r where r.enterprise_id = $1 and r.host = $2 and r.path_key = $3',
@@ -41,8 +47,10 @@ export async function findMentioned(
     if (!isMentionAnswered) return null;
     const found = await tx.query<{ id: string }>(users, [enterpriseId, host, pathKey, mentionOrganizationId]);
     const [only, ...others] = found;
-    if (!only || others.length > 0) return null;
+    if (!only) return mentionOrganizationId === null ? 'none' : 'chosen';
+    if (others.length > 0) return 'several';
     const [repository] = await resolveRepositories(services, tx, only.id, [`https://${host}/${path}`]);
-    return repository && !repository.isReadOnly ? { organizationId: only.id, repository } : null;
+    if (!repository) return 'none';
+    return repository.isReadOnly ? 'read_only' : { organizationId: only.id, repository };
   });
 }

@@ -8,7 +8,7 @@ import { isOutage } from '../unavailable.ts';
 import { type ClaimedMention, finishMention, postponeMention } from './claim-mentions.ts';
 import { findMentioned } from './find-mentioned.ts';
 import { namesIn } from './names-in.ts';
-import { reachSession } from './reach-session.ts';
+import { reachSession, refuseMention } from './reach-session.ts';
 import { answerMark } from './texts.ts';
 
 /**
@@ -37,13 +37,17 @@ export async function processMention(services: Services, mention: ClaimedMention
 
 async function work(services: Services, mention: ClaimedMention): Promise<void> {
   const { id, status } = mention;
-  const mentioned = await findMentioned(services, mention);
-  if (mentioned === null) return await finishMention(services, id, status === 'pending' ? 'ignored' : 'done');
-  const forge = await openConnection(services, mentioned.repository.connectionId);
-  if (status === 'pending' && !(await isFromWriter(services, forge, mention))) {
-    return await finishMention(services, id, 'ignored');
+  const isPending = status === 'pending';
+  const found = await findMentioned(services, mention);
+  const isRefused = typeof found === 'string';
+  // Whoever may not use the repository any longer gets no answer there about a session.
+  if (found === null || (isRefused && mention.sessionId !== null)) {
+    return await finishMention(services, id, isPending ? 'ignored' : 'done');
   }
-  const answer = status === 'pending' ? await reachSession(services, mention, mentioned) : mention.answer;
+  const forge = await openConnection(services, isRefused ? mention.gitConnectionId : found.repository.connectionId);
+  if (isPending && !(await isFromWriter(services, forge, mention))) return await finishMention(services, id, 'ignored');
+  const decide = () => (isRefused ? refuseMention(services, mention, found) : reachSession(services, mention, found));
+  const answer = isPending ? await decide() : mention.answer;
   if (answer === null) return;
   await writeAnswer(services, forge, mention, answer);
   await finishMention(services, id, 'done');

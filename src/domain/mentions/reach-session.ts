@@ -10,7 +10,7 @@ import { sessionUrl } from '../sessions/session.ts';
 import { lockRunAndSession } from '../sessions/suspend-session.ts';
 import { tryInsertMessage } from '../sessions/try-insert-message.ts';
 import type { ClaimedMention } from './claim-mentions.ts';
-import type { Mentioned } from './find-mentioned.ts';
+import type { Mentioned, MentionRefusal } from './find-mentioned.ts';
 import { answers, promptOf } from './texts.ts';
 
 /** Permissions of an organization whose sessions mentions start: they belong to it, as those of its automations. */
@@ -56,6 +56,19 @@ export async function reachSession(
   }
 }
 
+/** Refuses a pending mention that reaches no organization. Returns the answer for the thread; null: another process decided it. */
+export async function refuseMention(
+  services: Services,
+  { id, host, path }: ClaimedMention,
+  reason: MentionRefusal,
+): Promise<string | null> {
+  services.log.info({ mentionId: id, repository: `${host}/${path}`, reason }, 'A mention reaches no organization.');
+  return services.store.transact(async (tx) => {
+    if (!(await lockPending(tx, id))) return null;
+    return await saveAnswer(tx, id, { answer: answers.unreachable(reason), organizationId: null, sessionId: null });
+  });
+}
+
 async function lockPending(tx: Transaction, id: string): Promise<boolean> {
   const rows = await tx.query("select 1 from mention where id = $1 and status = 'pending' for update", [id]);
   return rows.length > 0;
@@ -64,7 +77,7 @@ async function lockPending(tx: Transaction, id: string): Promise<boolean> {
 async function saveAnswer(
   tx: Transaction,
   id: string,
-  { answer, organizationId, sessionId }: { answer: string; organizationId: string; sessionId: string | null },
+  { answer, organizationId, sessionId }: { answer: string; organizationId: string | null; sessionId: string | null },
 ): Promise<string> {
   await tx.query(
     "update mention set status = 'answering', answer = $2, organization_id = $3, session_id = $4 where id = $1",

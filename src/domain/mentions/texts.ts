@@ -2,6 +2,7 @@ import type { ErrorCode } from '../../common/errors.ts';
 import { plainLine } from '../../common/plain-text.ts';
 import { eventText } from '../automations/triggers/event-text.ts';
 import type { ClaimedMention } from './claim-mentions.ts';
+import type { MentionRefusal } from './find-mentioned.ts';
 
 /** The beginning of each answer, by which a person and the service recognize it. */
 export const answerMark = 'Switchyard:';
@@ -12,7 +13,16 @@ export const answers = {
   messaged: (url: string): string => `${answerMark} the session of this pull request got the message: ${url}`,
   refused: (code: ErrorCode): string =>
     `${answerMark} no session could be started: ${reasons[code] ?? 'the service refused it'}.`,
+  unreachable: (refusal: MentionRefusal): string =>
+    `${answerMark} no session could be started: ${refusalReasons[refusal]}.`,
 } as const;
+
+const refusalReasons: Readonly<Record<MentionRefusal, string>> = {
+  none: 'no organization of the service may use this repository',
+  chosen: 'the organization that is chosen for this repository may not use it',
+  several: 'several organizations may use this repository, and an administrator has to choose one',
+  'read_only': 'its organization may only read this repository',
+};
 
 // Anyone who sees the repository may read these.
 const reasons: Readonly<Partial<Record<ErrorCode, string>>> = {

@@ -20,6 +20,7 @@ import {
 } from '../../repositories/follow-up-settings.ts';
 import { readMentionSettings } from '../../repositories/mention-settings.ts';
 import { type pushSettingNames, readPushSettings } from '../../repositories/push-settings.ts';
+import { findOrganizationsUsing } from '../../repositories/resolve-repositories.ts';
 import { wantRepository } from '../../repositories/want-repository.ts';
 import { findRepositories, type RepositoryRecord, repositoryColumns } from './repositories.ts';
 
@@ -57,7 +58,7 @@ export type RepositoryChange = z.input<typeof repositoryChangeSchema>;
 /**
  * Changes the settings of a repository that the viewer may see, by its id in any form, for all organizations; writes nothing if nothing changes.
  * The settings of pushes apply from the next push on, and the template and the environment to new sessions. Throws FORBIDDEN, INVALID_INPUT,
- * NOT_FOUND, and UNKNOWN_REFERENCE for an unknown organization.
+ * NOT_FOUND, and UNKNOWN_REFERENCE for an unknown organization, INVALID_INPUT also for one that may not use the repository.
  */
 export async function updateRepository(context: Context, id: string, raw: RepositoryChange): Promise<RepositoryRecord> {
   requireEnterprisePermission(context.viewer, permissionFor.changeRepositories);
@@ -67,7 +68,7 @@ export async function updateRepository(context: Context, id: string, raw: Reposi
   if (!seen) throw notFound('repository');
   const input = parseInput(repositoryChangeSchema, raw);
   const { branchTemplate, environmentDefinition: environment, mentionOrganizationId: organizationId, ...rest } = input;
-  const values = { ...rest, mentionOrganizationId: await findMentionOrganization(context, organizationId) };
+  const values = { ...rest, mentionOrganizationId: await findMentionOrganization(context, seen, organizationId) };
   return context.store.transact(async (tx) => {
     const [locked] = await tx.query<RepositoryRecord & Pick<Row<'Repository'>, 'environment'>>(
       `select ${repositoryColumns}, r.environment from repository r where r.id = $1 and r.enterprise_id = $2 for update`,
@@ -104,9 +105,13 @@ export async function updateRepository(context: Context, id: string, raw: Reposi
   });
 }
 
-/** Returns the unprefixed id of an organization of the viewer's enterprise; null and undefined stay. */
+/**
+ * Returns the unprefixed id of an organization of the viewer's enterprise that may use the repository, or is chosen already; null and
+ * undefined stay.
+ */
 async function findMentionOrganization(
   { store, viewer }: Context,
+  repository: RepositoryRecord,
   id: string | null | undefined,
 ): Promise<string | null | undefined> {
   if (id == null) return id;
@@ -115,7 +120,12 @@ async function findMentionOrganization(
     'select 1 from organization o where o.id = $1 and o.enterprise_id = $2 and o.deleted_at is null',
     [bare ?? '', viewer.enterpriseId],
   );
-  if (bare !== null && found) return bare;
+  if (bare !== null && found) {
+    if (readMentionSettings(repository.settings).mentionOrganizationId === bare) return bare;
+    if ((await findOrganizationsUsing(store, [bare], repository)).has(bare)) return bare;
+    const refusal = `"mentionOrganizationId" refers to an organization that may not use ${repository.host}/${repository.path}. Create a git permission first.`;
+    throw refuse(['mentionOrganizationId'], refusal);
+  }
   const message = `"mentionOrganizationId" refers to ${JSON.stringify(id.slice(0, 80))}, which does not exist.`;
   throw refuse(['mentionOrganizationId'], message, 'UNKNOWN_REFERENCE');
 }

@@ -14,10 +14,10 @@ describe.skipIf(missing !== null)('the follow-ups of a pull request in the conso
   let sessionId: string;
   let repositoryId: string;
   const prisma = () => test.app.services.store.prisma;
-  const followUp = (kind: string, state: string, summary: string) =>
+  const followUp = (kind: string, state: string, summary: string, body = summary) =>
     prisma().followUp.create({
       data: {
-        ...{ id: newId(), sessionId, url, key: `${kind}:${summary}`, kind, state, summary, body: summary },
+        ...{ id: newId(), sessionId, url, key: `${kind}:${summary}`, kind, state, summary, body },
         createdAt: new Date(),
         ...(state === 'pending' ? { dueAt: new Date() } : { settledAt: new Date() }),
       },
@@ -40,7 +40,7 @@ describe.skipIf(missing !== null)('the follow-ups of a pull request in the conso
         ...{ headBranch: 'fix', baseBranch: 'main', readAt: new Date(), followUpStop: 'checks' },
       },
     });
-    await followUp('review', 'suggested', 'ann asked for \u202Echanges');
+    await followUp('review', 'suggested', 'ann asked for \u202Echanges', 'Please \u202Erename it');
     await followUp('conflict', 'suggested', 'main conflicts');
     await followUp('checks', 'sent', 'unit tests failed');
   });
@@ -58,6 +58,8 @@ describe.skipIf(missing !== null)('the follow-ups of a pull request in the conso
     await details.getByText('1 earlier follow-up', { exact: true }).click();
     await details.getByText('Failed checks: unit tests failed', { exact: false }).waitFor();
     expect(await details.getByRole('button', { name: /^Send: Failed checks/ }).count()).toBe(0);
+    await details.getByLabel(/^Message of: Review/).click();
+    await details.getByText('Please [U+202E]rename it', { exact: true }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('follow-ups');
 

@@ -8,7 +8,7 @@ import type { PullRequestStatus } from '../../src/forges/interface/pull-requests
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { noticesOf } from '../support/follow-ups.ts';
 import { runMutation } from '../support/people.ts';
-import { createSession } from '../support/sessions.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 
 const url = 'https://git.test/acme/site/pull/7';
@@ -106,4 +106,23 @@ it('sends the session after a person decided about follow-ups, and names the per
     `${name} changed the follow-ups of ${url}: as its repository says.`,
     `${name} let the follow-ups of ${url} continue.`,
   ]);
+});
+
+it('shows the message of a follow-up before it is sent, cut after 10,000 characters', async () => {
+  const { sessionId, next } = await start();
+  await found(sessionId);
+  const [{ followUpId }] = (await next()).followUps;
+  const read = async (token = test.adminToken) => {
+    const document = 'query($id: ID!) { followUp(id: $id) { messagePreview } }';
+    return (await graphql(test, token, document, { id: followUpId })).data?.followUp ?? null;
+  };
+  expect(await read()).toEqual({ messagePreview: 'It failed.' });
+  const { store } = test.app.services;
+  await store.execute('update follow_up set body = $2 where session_id = $1 returning id', [
+    sessionId,
+    'x'.repeat(10_001),
+  ]);
+  expect(await read()).toEqual({ messagePreview: `${'x'.repeat(9_999)}…` });
+  const { token } = await makeOrganization(test, 'Other');
+  expect(await read(token)).toBeNull();
 });

@@ -1,5 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { organizationsWith } from '../../auth/viewer.ts';
+import { shorten } from '../../common/plain-text.ts';
 import type { Context } from '../context.ts';
 import { inOrderOf } from '../find-by-ids.ts';
 import { type FollowUp, followUpColumns } from './follow-up.ts';
@@ -41,6 +42,36 @@ export async function listFollowUps(
   const found = keys.map((): FollowUp[] => []);
   for (const { position, ...row } of rows) found[position]?.push(row);
   return found;
+}
+
+/** Maximum length of a {@link FollowUpPreview}, in characters. */
+const maxPreview = 10_000;
+
+/** The beginning of the message of a follow-up. */
+export interface FollowUpPreview {
+  readonly id: string;
+  readonly preview: string;
+}
+
+/**
+ * Returns the beginnings of the messages that sessions get, or got, with the follow-ups of these unprefixed ids, in their order; null
+ * for a follow-up whose session the viewer may not view.
+ */
+export async function findFollowUpPreviews(
+  { store, viewer }: Context,
+  followUpIds: readonly string[],
+): Promise<(FollowUpPreview | null)[]> {
+  const { enterpriseId, all, ids } = organizationsWith(viewer, permissionFor.viewSession);
+  const rows = await store.query<FollowUpPreview>(
+    `select f.id, left(f.body, $5) as preview
+       from follow_up f join session s on s.id = f.session_id join organization o on ${ofViewer}
+      where f.id = any($1::text[])`,
+    [followUpIds, enterpriseId, all, ids, maxPreview + 1],
+  );
+  return inOrderOf(
+    followUpIds,
+    rows.map(({ id, preview }) => ({ id, preview: shorten(preview, maxPreview) })),
+  );
 }
 
 /** Returns the follow-ups of these unprefixed ids whose sessions the viewer may view, in the ids' order; null for each other id. */

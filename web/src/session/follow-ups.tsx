@@ -11,6 +11,7 @@ import { Button } from '../ui/button.tsx';
 import { Select } from '../ui/field.tsx';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
+import { FollowUpMessage } from './follow-up-message.tsx';
 import { isOpen, kindNames, modeNames, stateName, stopTexts } from './follow-up-text.ts';
 
 interface FollowUpsProps {
@@ -155,6 +156,7 @@ function FollowUpList({
               <Time at={createdAt} />
               <span className="soft">)</span>
             </p>
+            <FollowUpMessage followUpId={followUpId} named={named} />
             {mayManage && (
               <div className="buttons">
                 <Button

@@ -1,4 +1,5 @@
 import type { FollowUp, FollowUpState } from '../../../domain/follow-ups/follow-up.ts';
+import { findFollowUpPreviews } from '../../../domain/follow-ups/list-follow-ups.ts';
 import { builder } from '../builder.ts';
 import { defineEnum } from './define-enum.ts';
 import { followUpKind } from './follow-up-enums.ts';
@@ -37,6 +38,11 @@ builder.node(FollowUpType, {
       resolve: ({ state }) => state,
     }),
     summary: t.exposeString('summary', { description: 'Summary in one line. It contains text of the forge.' }),
+    messagePreview: t.string({
+      description:
+        'Beginning of the message that the session gets, or got, with the follow-up: at most 10,000 characters. It quotes text of the forge, in which secrets of the session are masked. While the follow-up is pending, more comments may be added.',
+      resolve: async ({ id }, _args, { loaders }) => (await loaders.of(findFollowUpPreviews).load(id))?.preview ?? '',
+    }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the service found the occasion.' }),
     settledAt: t.expose('settledAt', {
       type: 'DateTime',

@@ -20,7 +20,15 @@ const answer: PullRequestStatus = {
   ...{ mergedAt: null, closedAt: null, mergeCommit: null, mergeable: 'mergeable', checks: [], reviews: [] },
   ...{ isTruncated: false, validator: 'v1' },
 };
-const failed = { id: '1', name: 'unit', state: 'failed', summary: null, url: null, hasLog: false } as const;
+const failed = {
+  id: '1',
+  name: 'unit',
+  state: 'failed',
+  summary: null,
+  url: null,
+  hasLog: false,
+  completedAt: null,
+} as const;
 
 let test: TestApp;
 beforeAll(async () => {

@@ -23,7 +23,7 @@ afterAll(() => github.close());
 it('gives the forge’s reason when a session may not clone a repository', async () => {
   const sessionId = await createSession(test, { repositories: [{ repository: 'acme/absent' }] });
   const { services } = test.app;
-  const { enterpriseId, repositories } = await readSessionRepositories(services, sessionId);
+  const { enterpriseId, repositories } = await readSessionRepositories(asSystem(services, ''), sessionId);
   const access = createAccess(asSystem(services, enterpriseId), {
     organizationId: test.organizationId.replace('org-', ''),
     repositories: repositories.map((row) => ({ row, cloneUrl: `${github.url}/acme/absent.git` })),

@@ -40,7 +40,7 @@ async function work(services: Services, mention: ClaimedMention): Promise<void> 
   const isPending = status === 'pending';
   const found = await findMentioned(services, mention);
   const isRefused = typeof found === 'string';
-  // Whoever may not use the repository any longer gets no answer there about a session.
+  // If the permission is revoked meanwhile, the thread gets no answer about a session.
   if (found === null || (isRefused && mention.sessionId !== null)) {
     return await finishMention(services, id, isPending ? 'ignored' : 'done');
   }

@@ -34,8 +34,8 @@ export interface CallContext {
   readonly action: string;
   /** The permission that the call needs, in the words of the forge. */
   readonly permission: string | null;
-  /** A sentence for people about a credential that the forge refuses; null: none. */
-  readonly refusalAdvice: string | null;
+  /** A sentence for people about a credential that the forge refuses; missing or null: none. */
+  readonly refusalAdvice?: string | null;
   /** Masks credentials in texts of the forge. */
   readonly mask: (text: string) => string;
   /** Returns the current time in ms. */
@@ -56,7 +56,7 @@ export function errorOf(response: HttpResponse, context: CallContext): ForgeErro
     });
   }
   if (status === 401) {
-    const advice = context.refusalAdvice === null ? '' : ` ${context.refusalAdvice}`;
+    const advice = context.refusalAdvice == null ? '' : ` ${context.refusalAdvice}`;
     const message = `${host} refused the credential of the connection${because}${advice}`;
     return new ForgeError('CREDENTIAL_REFUSED', message, { status });
   }

@@ -111,7 +111,7 @@ export function withoutText(message: string, commentId: string | null): string |
 
 /** The beginning of the message about loose comments, without the comments. */
 export const commentsIntroduction = ({ url, host }: Subject): string =>
-  [`There are new comments on the pull request ${url}.`, toDo, notice(host)].join('\n\n');
+  [`The pull request ${url} was commented on.`, toDo, notice(host)].join('\n\n');
 
 /** The comments of a message: each with its id, file, line, part of the diff and text. */
 export function commentsText(comments: readonly PullRequestComment[]): string {

@@ -41,7 +41,11 @@ export function RepositoriesPicker(props: RepositoriesPickerProps) {
         keepsTyped
         placeholder="Add owner/name"
         emptyText="Type owner/name. Repositories appear here after their first session."
-        hint={value.length >= maxRepositories ? `At most ${maxRepositories} repositories.` : hint}
+        hint={
+          value.length >= maxRepositories
+            ? `At most ${maxRepositories} repositories.`
+            : (hint ?? 'The list has repositories of earlier sessions. For any other, write owner/name.')
+        }
         isDisabled={isDisabled || value.length >= maxRepositories}
         error={general}
         onChange={(name) => onChange(addRepository(value, name))}

@@ -23,7 +23,10 @@ export const RenewContext = createContext<() => void>(() => undefined);
 /** The delay before an unreachable service is tried again, if nothing else notices before that it answers. */
 const againMs = 2_000;
 
-/** Shows an error in place of its children, with a retry button. Connection errors are retried automatically. */
+/**
+ * Shows an error in place of its children, with a retry button unless a permission is missing. Connection errors are retried
+ * automatically.
+ */
 export class ErrorBoundary extends Component<Props, State> {
   static override contextType = RenewContext;
   declare context: () => void;
@@ -67,8 +70,9 @@ export class ErrorBoundary extends Component<Props, State> {
   override render() {
     const { error } = this.state;
     if (!error) return this.props.children;
+    const isRefused = 'code' in error && error.code === 'FORBIDDEN';
     return (
-      <Failed message={error.message} onRetry={this.#retry}>
+      <Failed message={error.message} {...(isRefused ? {} : { onRetry: this.#retry })}>
         {this.props.more}
       </Failed>
     );

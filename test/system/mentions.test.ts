@@ -42,7 +42,8 @@ const answersOn = async (number: number) => {
   return comments.map(({ body }) => body).filter((body) => body.startsWith('Switchyard:'));
 };
 const sessionOf = async (id: string | null | undefined) => {
-  const document = `query($id: ID!) { session(id: $id) { title origin repositories { path pullRequestNumber } } }`;
+  const document = `query($id: ID!) { session(id: $id) { title origin repositories { path pullRequestNumber }
+    mention { author repositoryPath number isPullRequest url } } }`;
   const { data } = await graphql(test, test.adminToken, document, { id: `devin-${id}` });
   const [row] = await test.app.services.store.query<{ prompt: string }>('select prompt from session where id = $1', [
     id,
@@ -67,7 +68,9 @@ describe('a mention by a person who may write to the repository', () => {
       title: 'The login fails',
       origin: 'OTHER',
       repositories: [{ path: 'acme/site', pullRequestNumber: null }],
+      mention: { author: 'octocat', repositoryPath: 'acme/site', number: 1, isPullRequest: false },
     });
+    expect(session.mention.url).toBe(payload.comment.html_url);
     expect(session.prompt).toMatch(/^octocat asks for this in issue #1 of acme\/site \(https:/);
     expect(session.prompt).toContain(`> @switchyard please repair it with \${SECRET} and \\!macro`);
     expect(session.prompt).toContain('"description": "Nobody can log in."');
@@ -87,6 +90,7 @@ describe('a mention by a person who may write to the repository', () => {
     await reportPullRequest(test, sessionId, `${github.url}/acme/site/pull/${number}`);
     await send(commented('@Switchyard rename it', pull, byWriter));
     expect((await settledMentions(test)).at(-1)).toMatchObject({ status: 'done', sessionId });
+    expect(await sessionOf(sessionId)).toMatchObject({ mention: null });
     const messages = await test.app.services.store.query<{ body: string }>(
       "select body from log_entry where session_id = $1 and message_type = 'user_message' order by seq",
       [sessionId],

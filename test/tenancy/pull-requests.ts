@@ -12,7 +12,7 @@ export interface SeedPullRequest {
   readonly canary: (name: string) => string;
 }
 
-/** Seeds the details of a session's pull request, a follow-up of it, a pull request that is being opened, and a review that is being posted. */
+/** Seeds the details of a session's pull request, a follow-up of it, a pull request that is being opened, a review that is being posted, and the mention that started the session. */
 export async function seedPullRequest(
   tx: Transaction,
   { organizationId, repositoryId, sessionId, url, createdAt, canary }: SeedPullRequest,
@@ -53,6 +53,21 @@ export async function seedPullRequest(
         pullRequest,
       },
       ...{ request: { body: canary('review') }, claimedUntilAt, reviewUrl: url, createdAt },
+    },
+  });
+  const { enterpriseId } = await tx.prisma.organization.findUniqueOrThrow({ where: { id: organizationId } });
+  await tx.prisma.mention.create({
+    data: {
+      ...{ id: newId(), enterpriseId, gitConnectionId: newId(), host: canary('host'), path: canary('mention-path') },
+      ...{
+        pathKey: canary('mention-path'),
+        sourceKey: `${canary('mention-key')} ${sessionId}`,
+        number: 1,
+        isPullRequest: true,
+        url,
+      },
+      ...{ authorLogin: canary('mention-author'), body: '', title: '', description: '', status: 'done' },
+      ...{ organizationId, sessionId, isStart: true, createdAt },
     },
   });
   await tx.prisma.pullRequestIntent.create({ data: { ...both, id: newId(), request, claimedUntilAt, createdAt } });

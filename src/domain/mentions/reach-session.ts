@@ -44,7 +44,7 @@ export async function reachSession(
       const input = { prompt: promptOf(mention), title, repositories: [target] };
       const sessionId = await insertSession(context, tx, organization, { input, automationId: null });
       const answer = answers.started(sessionUrl(context, sessionId));
-      return await saveAnswer(tx, mention.id, { answer, organizationId, sessionId });
+      return await saveAnswer(tx, mention.id, { answer, organizationId, sessionId, isStart: true });
     });
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
@@ -77,11 +77,16 @@ async function lockPending(tx: Transaction, id: string): Promise<boolean> {
 async function saveAnswer(
   tx: Transaction,
   id: string,
-  { answer, organizationId, sessionId }: { answer: string; organizationId: string | null; sessionId: string | null },
+  {
+    answer,
+    organizationId,
+    sessionId,
+    isStart = false,
+  }: { answer: string; organizationId: string | null; sessionId: string | null; isStart?: boolean },
 ): Promise<string> {
   await tx.query(
-    "update mention set status = 'answering', answer = $2, organization_id = $3, session_id = $4 where id = $1",
-    [id, answer, organizationId, sessionId],
+    "update mention set status = 'answering', answer = $2, organization_id = $3, session_id = $4, is_start = $5::boolean where id = $1",
+    [id, answer, organizationId, sessionId, isStart],
   );
   return answer;
 }

@@ -36,6 +36,7 @@ export async function findPossibleMention(
   return {
     ...{ id: newId(), ...connection, gitConnectionId, path, pathKey: path.toLowerCase(), sourceKey, ...text },
     ...{ authorId: sender.id, authorLogin: sender.login, status: 'pending', organizationId: null, sessionId: null },
+    isStart: false,
     ...{
       answer: null,
       answerStartedAt: null,

@@ -70,6 +70,13 @@ export function Details({ session: reference, plan, mayEdit, children }: Details
         automation {
           name
         }
+        mention {
+          author
+          repositoryPath
+          number
+          isPullRequest
+          url
+        }
         parent {
           sessionId
           title
@@ -201,14 +208,33 @@ function PlanList({ plan }: { readonly plan: Plan }) {
   );
 }
 
+/** The issue or the pull request whose mention started the session. */
+function MentionSubject({ mention }: { readonly mention: NonNullable<Session['mention']> }) {
+  const { repositoryPath, number, isPullRequest, url } = mention;
+  const subject = `${isPullRequest ? 'Pull request' : 'Issue'} #${number} of ${visible(repositoryPath)}`;
+  if (url == null) return subject;
+  return (
+    <a href={safeAddress(url)} target="_blank" rel="noopener noreferrer">
+      {subject}
+    </a>
+  );
+}
+
 function Facts({ session, children }: { readonly session: Session; readonly children: ReactNode }) {
-  const { createdBy, parent, playbook, automation } = session;
-  const by = nameOf(createdBy);
+  const { createdBy, parent, playbook, automation, mention } = session;
+  const by = mention ? `${visible(mention.author)} (mention)` : nameOf(createdBy);
   const facts: readonly (readonly [string, ReactNode])[] = [
     ['Started', <Time at={session.createdAt} key="at" />],
     ['Updated', <Time at={session.updatedAt} key="at" />],
     ['Started by', by],
-    ['Origin', originNames[session.origin] ?? session.origin.toLowerCase()],
+    [
+      'Origin',
+      mention ? (
+        <MentionSubject mention={mention} key="mention" />
+      ) : (
+        (originNames[session.origin] ?? session.origin.toLowerCase())
+      ),
+    ],
     ['Agent', session.agent],
     ['Playbook', playbook && visible(playbook.title)],
     ['Automation', automation && visible(automation.name)],

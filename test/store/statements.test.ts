@@ -42,6 +42,10 @@ const representatives = {
     'bind(window.limit + 1)': '1',
     'visibleKeys(context, bind)': 'true',
   },
+  'domain/environment-builds/want-reads.ts': {
+    "isInUse('$4::timestamptz')": 'b.used_at > $4::timestamptz',
+    "isInUse('$2::timestamptz')": 'b.used_at > $2::timestamptz',
+  },
   'domain/execution/metering/ledger-entry.ts': {
     "added.join(', ')": 'active_ms = u.active_ms + excluded.active_ms',
     more: '',

@@ -188,7 +188,7 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
     await inDialog(page, 'Save').click();
     await page.getByRole('dialog').getByText('Save it now').waitFor();
     await takeSecret(page, 'Secret');
-    await page.getByRole('cell', { name: 'Status changes', exact: true }).waitFor();
+    await page.getByRole('cell', { name: /^Status changes, Opened pull requests,/ }).waitFor();
     await page.getByRole('link', { name: 'https://hooks.example.com/switchyard' }).click();
     await page.getByText('No deliveries').waitFor();
     await page.getByRole('button', { name: 'Send test event' }).click();

@@ -130,6 +130,21 @@ describe.each(sandboxes)('in the sandbox %s', (agent) => {
     expect(await calls('Set-up: ')).toMatchObject([{ output: 'token ********\n' }]);
     expect(JSON.stringify(await entries())).not.toContain(value);
     expect(JSON.stringify(await builds(forge))).not.toContain(value);
+    // The pattern does not match itself.
+    const search = 'grep -rlaE "canary-of-the-set-up-01[2]3456789" . ~ 2>/dev/null | wc -l';
+    const later = await run(forge, agent, search, { secretIds: [] });
+    expect(later.output).toBe('0\n');
+    expect(await later.calls('Set-up: ')).toEqual([]);
+  });
+
+  it('runs in each of two sessions that start at once, and stores one result', async () => {
+    const forge = await addRepository({ '.gitignore': 'deps\n', [environmentFile]: 'setup: echo run >> deps\n' });
+    const both = await Promise.all([run(forge, agent, 'cat deps'), run(forge, agent, 'cat deps')]);
+    expect(both.map(({ output }) => output)).toEqual(['run\n', 'run\n']);
+    expect((await builds(forge)).filter(({ state }) => state === 'READY')).toHaveLength(1);
+    const third = await run(forge, agent, 'cat deps');
+    expect(third.output).toBe('run\n');
+    expect(await third.calls('Set-up: ')).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { conditionSchema, conditionsSchema } from '../../domain/automations/model/conditions.ts';
 import { actionPrompts, definitionSchema, sessionOptions } from '../../domain/automations/model/definition.ts';
+import { buildSchema } from '../../domain/environment-builds/request-build.ts';
 import { followUpSettingSchema } from '../../domain/follow-ups/change-follow-ups.ts';
 import { connectionAccessSchema } from '../../domain/git-connections/connection-input.ts';
 import { beginRegistrationSchema } from '../../domain/github-apps/begin-registration.ts';
@@ -81,6 +82,7 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   RemoveSessionTagsInput: { schema: sessionTagsSchema },
   ReplaceAllowedTagsInput: { schema: allowedTagsSchema },
   ReplaceSessionTagsInput: { schema: sessionTagsSchema },
+  BuildEnvironmentInput: { schema: buildSchema },
   ForkSessionInput: { schema: forkSchema },
   ScheduleTriggerInput: automation('triggers'),
   SessionPointInput: { schema: sessionPointSchema },

@@ -13,7 +13,8 @@ import { findRepositories } from '../library/repositories/repositories.ts';
 import { usableRepository } from '../repositories/resolve-repositories.ts';
 import { startBuild } from './start-build.ts';
 
-const buildSchema = z.object({
+/** The values of a set-up in inputs. */
+export const buildSchema = z.object({
   environmentDefinition: storedDefinitionSchema.nullish(),
   agent: z.string().nullish(),
 });

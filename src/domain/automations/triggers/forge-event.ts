@@ -1,3 +1,4 @@
+import { parseUrl } from '../../../common/parse-url.ts';
 import type { ForgeDelivery } from '../../../forges/interface/events.ts';
 import type { ForgeKind } from '../../../forges/interface/forge.ts';
 import { isBranchName } from '../../../forges/support/text.ts';
@@ -82,7 +83,7 @@ export function subjectOf(eventType: string, payload: EventJson): EventSubject {
     const number = valueAt(payload, `${name}.number`) ?? valueAt(payload, `${name}.iid`);
     const url = valueAt(payload, `${name}.html_url`) ?? valueAt(payload, `${name}.url`);
     if (typeof number !== 'number' || typeof url !== 'string') continue;
-    const isAddress = url.length <= maxAddressLength && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+    const isAddress = url.length <= maxAddressLength && /^https?:$/.test(parseUrl(url)?.protocol ?? '');
     return { number: Number.isSafeInteger(number) ? number : null, url: isAddress ? url : null };
   }
   return { number: null, url: null };

@@ -1,5 +1,5 @@
-import { useMemo, useState } from 'react';
-import { graphql, useFragment, useLazyLoadQuery } from 'react-relay';
+import { useCallback, useMemo, useState } from 'react';
+import { fetchQuery, graphql, useFragment, useLazyLoadQuery, useRelayEnvironment } from 'react-relay';
 import { Link, useLocation } from 'wouter';
 import type {
   automationPage_automation$data,
@@ -7,6 +7,7 @@ import type {
 } from '../../__generated__/automationPage_automation.graphql.ts';
 import type { automationPageQuery } from '../../__generated__/automationPageQuery.graphql.ts';
 import type { automationPageRotateMutation } from '../../__generated__/automationPageRotateMutation.graphql.ts';
+import type { automationPageRunsQuery } from '../../__generated__/automationPageRunsQuery.graphql.ts';
 import type { automationPageSubscription } from '../../__generated__/automationPageSubscription.graphql.ts';
 import { Page } from '../../layout/page.tsx';
 import { useLive } from '../../relay/use-live.ts';
@@ -120,6 +121,25 @@ function Shown({ found, onChanged }: ShownProps) {
   const { name, isEnabled, triggers, nextRuns, lastErrorMessage, lastErrorAt, lastRunAt } = automation;
   const hasFailedLast = lastErrorAt && !(lastRunAt && new Date(lastRunAt) > new Date(lastErrorAt));
   const variables = useMemo(() => ({ ids: [automation.id] }), [automation.id]);
+  const environment = useRelayEnvironment();
+  // Without the fields that the buttons change: a response that is older than a change must not undo it.
+  const readRuns = useCallback(() => {
+    const document = graphql`
+      query automationPageRunsQuery($id: ID!) {
+        node(id: $id) {
+          ... on Automation {
+            lastErrorAt
+            lastErrorMessage
+            lastRunAt
+            ...runs_automation @alias(as: "runs")
+          }
+        }
+      }
+    `;
+    fetchQuery<automationPageRunsQuery>(environment, document, { id: automation.id }).subscribe({
+      error: () => undefined,
+    });
+  }, [environment, automation.id]);
   useLive<automationPageSubscription>({
     subscription: graphql`
       subscription automationPageSubscription($ids: [ID!]!) {
@@ -129,10 +149,10 @@ function Shown({ found, onChanged }: ShownProps) {
       }
     `,
     variables,
-    onNext: onChanged,
+    onNext: readRuns,
     // A run may have changed between the read and the subscription.
-    onStanding: onChanged,
-    onBack: onChanged,
+    onStanding: readRuns,
+    onBack: readRuns,
   });
   const zone = triggers.find(({ timeZone }) => timeZone)?.timeZone ?? 'UTC';
   const { isAllowed: mayChange } = automation.viewerCanManage;

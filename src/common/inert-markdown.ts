@@ -43,7 +43,7 @@ export function inertMarkdown(text: string, own: OwnRepository | null = null): s
   return blockOf(current);
 }
 
-/** Makes a text a block of code, in which it is harmless whatever its structure. */
+/** Makes a text a block of code, in which it is harmless. */
 export function codeBlock(text: string): string {
   return blockOf(plainMarkdown(text).trim());
 }

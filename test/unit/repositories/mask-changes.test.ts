@@ -24,18 +24,22 @@ it('masks the same in a thread, which leaves the event loop free', async () => {
   const timer = setInterval(() => {
     turns += 1;
   }, 1);
-  const masked = await createMaskChanges(values)(changes);
+  const masked = await createMaskChanges(values, 'session')(changes);
   clearInterval(timer);
   expect(findSpans).not.toBeNull();
   if (findSpans === null) return;
   expect(masked).toEqual(maskChanges(changes, findSpans));
-  expect(JSON.stringify(masked.files) + masked.patch?.toString()).not.toContain('canary');
+  expect(JSON.stringify(masked?.files) + masked?.patch?.toString()).not.toContain('canary');
   // Without a thread, no timer can fire until it is done.
   expect(turns).toBeGreaterThan(0);
 });
 
 it('masks small changes, and returns the same object if there is no secret', async () => {
   const changes = changesOf(2);
-  expect(JSON.stringify((await createMaskChanges(values)(changes)).files)).not.toContain('canary');
-  expect(await createMaskChanges([])(changes)).toBe(changes);
+  expect(JSON.stringify(await createMaskChanges(values, 'session')(changes))).not.toContain('canary');
+  expect(await createMaskChanges([], 'session')(changes)).toBe(changes);
+});
+
+it('leaves out changes that take too long, with their names', async () => {
+  expect(await createMaskChanges(values, 'session', 1)(changesOf(5_000))).toBeNull();
 });

@@ -146,7 +146,8 @@ function Choices({ search, onShown, onClose }: ChoicesProps) {
       id: signed.organization?.organizationId ?? '',
       filter: search === '' ? { isArchived: false } : { search },
       isOpen: signed.organization !== null,
-      hasSeveral: signed.hasSeveral,
+      // They are only offered by name.
+      hasSeveral: signed.hasSeveral && search !== '',
     },
   );
   const ofPage = useRegisteredActions();

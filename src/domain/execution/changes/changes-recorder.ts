@@ -44,7 +44,7 @@ export function createChangesRecorder(
 ): ChangesRecorder {
   let working: Promise<void> = Promise.resolve();
   let isRefreshing = false;
-  const maskChanges = createMaskChanges(options.secretValues);
+  const maskChanges = createMaskChanges(options.secretValues, run.sessionId);
   const recordAll = async (turn: number, isEnd: boolean) => {
     if (options.sandbox.openSnapshot === undefined) return;
     const { enterpriseId, repositories } = await readSessionRepositories(context, run.sessionId);
@@ -112,17 +112,17 @@ async function recordOne(context: Context, run: ClaimedRun, input: OneRepository
     const patch = await bufferOf(snapshot.patch(), maxPatchBytes);
     const turnPatch = ofTurn === null ? null : await bufferOf(snapshot.patch(true), maxPatchBytes);
     const target = { organizationId: input.organizationId, position, baseCommit: base, name: nameOf(row) };
-    const whole = { turn: 0, changes, ...(await filesOf(changes, patch, maskChanges)) };
+    const whole = { turn: 0, ...(await masked(changes, patch, maskChanges)) };
     // In the first turn, both patches are the same.
     const isSame = patch !== null && turnPatch?.equals(patch) === true;
     const maskOfTurn = async (ofTurn: RepositoryChanges) => ({
-      ...(await filesOf(ofTurn, isSame ? null : turnPatch, maskChanges)),
+      ...(await masked(ofTurn, isSame ? null : turnPatch, maskChanges)),
       ...(isSame && { patch: whole.patch }),
     });
     // Its commits cannot be masked.
     const hasSecret = patch === null || whole.patch === null || !patch.equals(whole.patch);
     const bundle = hasSecret ? null : await bundleOf(snapshot, row.branch);
-    const own = ofTurn === null ? [] : [{ turn, changes: ofTurn, ...(await maskOfTurn(ofTurn)), bundle: null }];
+    const own = ofTurn === null ? [] : [{ turn, ...(await maskOfTurn(ofTurn)), bundle: null }];
     await storeChanges(context, run, target, [{ ...whole, bundle }, ...own]);
     if (isEnd) await writeBaseline(sandbox.files, { position, base }, { changes, patch });
   } finally {
@@ -130,15 +130,18 @@ async function recordOne(context: Context, run: ClaimedRun, input: OneRepository
   }
 }
 
-async function filesOf(
-  { files }: RepositoryChanges,
+// Without their files if these cannot be masked in time.
+async function masked(
+  changes: RepositoryChanges,
   patch: Buffer | null,
   maskChanges: MaskChanges,
-): Promise<Pick<ChangeFiles, 'files' | 'patch'>> {
-  return files.length === 0 ? noFiles : maskChanges({ files, patch });
+): Promise<Pick<ChangeFiles, 'changes' | 'files' | 'patch'>> {
+  if (changes.files.length === 0) return { changes, files: [], patch: null };
+  const found = await maskChanges({ files: changes.files, patch });
+  return found === null
+    ? { changes: { ...changes, isTruncated: true }, files: [], patch: null }
+    : { changes, ...found };
 }
-
-const noFiles = { files: [], patch: null } as const;
 
 // A clone without new commits has none, and one of an unusual form cannot have one.
 async function bundleOf(snapshot: Snapshot, branch: string): Promise<Buffer | null> {

@@ -10,8 +10,8 @@ export interface MaskableChanges {
   readonly patch: Buffer | null;
 }
 
-/** Masks the secrets in changes. Never rejects. */
-export type MaskChanges = (changes: MaskableChanges) => Promise<MaskableChanges>;
+/** Masks the secrets in changes. Null: that takes too long. */
+export type MaskChanges = (changes: MaskableChanges) => Promise<MaskableChanges | null>;
 
 /** A task of the thread. `patch`: bytes without a class. */
 export interface MaskTask {
@@ -36,20 +36,20 @@ const pool = createThreadPool<MaskAnswer>({
   idleMs: 10_000,
 });
 
-/** Creates the {@link MaskChanges} of these secrets. Changes that take too long have the names of the files without their content. */
-export function createMaskChanges(values: readonly string[]): MaskChanges {
+/** Creates the {@link MaskChanges} of these secrets. `key`: the owner of the changes; the changes of several owners are masked in turn. */
+export function createMaskChanges(values: readonly string[], key: string, timeoutMs = limitMs): MaskChanges {
   const findSpans = createSpanFinder(values);
   if (findSpans === null) return async (changes) => changes;
   return async (changes) => {
     if (lengthOf(changes) <= maxInlineLength) return maskChanges(changes, findSpans);
     const task: MaskTask = { values, ...changes };
     try {
-      const { files, patch } = await pool.run({ message: task, limitMs });
+      const { files, patch } = await pool.run({ message: task, limitMs: timeoutMs, key });
       return { files, patch: patch === null ? null : bytesOf(patch) };
     } catch (error) {
-      if (!(error instanceof ThreadError)) throw error;
-      const names = changes.files.map((file) => maskFile({ ...file, hunks: null }, findSpans));
-      return { files: names, patch: null };
+      // Not even the names are masked here: an agent can make them as long as it likes.
+      if (error instanceof ThreadError) return null;
+      throw error;
     }
   };
 }

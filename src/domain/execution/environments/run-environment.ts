@@ -93,7 +93,7 @@ export async function readRunEnvironment(
     const head = prepared.heads.get(row.position);
     const recorded = record.clones[row.directory];
     const machine = machineOf(profile, driver, row.directory);
-    // A build that was interrupted has no result yet, whatever its workspace has recorded.
+    // A build that was interrupted has no result yet, even if its workspace has recorded one.
     if (recorded !== undefined && head === undefined && build === null) {
       const { definition, isStored, hash, outcome } = recorded;
       environments.push({ row, definition, isStored, hash, machine, outcome, commit: '', isReused: false });

@@ -11,6 +11,7 @@ import { measureIdleSubscriptions } from './idle-subscriptions.ts';
 import { measureLatency } from './latency.ts';
 import { measureLive } from './live.ts';
 import { measureOneSession } from './one-session.ts';
+import { measureOpenSession } from './open-session.ts';
 import { measurePglite } from './pglite.ts';
 import { measureRepositories } from './repositories.ts';
 import { measureRestLists } from './rest-lists.ts';
@@ -29,6 +30,7 @@ const measurements: readonly (readonly [name: string, measure: (bench: Bench) =>
   ['idle-subscriptions', measureIdleSubscriptions],
   ['latency', measureLatency],
   ['live', measureLive],
+  ['open-session', measureOpenSession],
   ['repositories', measureRepositories],
   ['checkpoints', measureCheckpoints],
   ['environments', measureEnvironments],

@@ -1,12 +1,19 @@
 import { useEffect } from 'react';
-import { focusHeading, isInDialog } from '../ui/focus.ts';
+import { focusHeading, isInDialog, isLost } from '../ui/focus.ts';
 
 let last: string | null = null;
 let isEntered = false;
+let isWaiting = false;
 
 /** Call after a sign-in by the form: the next page then gets the focus that the form had. */
 export function focusAfterSignIn(): void {
   isEntered = true;
+}
+
+/** Call when a page has shown a placeholder without a heading, and now has one: it gets the focus that the navigation lost. */
+export function focusWhenLoaded(): void {
+  if (isWaiting && isLost()) focusHeading();
+  isWaiting = false;
 }
 
 /**
@@ -19,6 +26,7 @@ export function FocusOnNavigation({ path }: { readonly path: string }) {
     last = path;
     if (isInDialog() || (!isEntered && (from === null || from === path))) return;
     isEntered = false;
+    isWaiting = document.querySelector('#main :is(h1, h2)') === null;
     const { activeElement } = document;
     if (activeElement?.matches('#main :not(h1, h2)')) return;
     const line = from && document.querySelector<HTMLElement>(`#main [data-list-item][href="${CSS.escape(from)}"]`);

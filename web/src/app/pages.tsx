@@ -7,6 +7,7 @@ import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
 import { FocusOnNavigation } from './focus-on-navigation.tsx';
 import { loadWithRetry } from './load-with-retry.ts';
+import { SessionChunk } from './session-chunk.tsx';
 
 interface PageEntry {
   readonly path: string;
@@ -24,9 +25,7 @@ const pages = [
   },
   {
     path: '/sessions/:id',
-    page: lazy(async () => ({
-      default: (await loadWithRetry(() => import('../session/session-page.tsx'))).SessionPage,
-    })),
+    page: SessionChunk,
   },
   {
     path: '/manage/secrets',

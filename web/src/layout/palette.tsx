@@ -185,7 +185,12 @@ function Choices({ search, onShown, onClose }: ChoicesProps) {
       </ChoiceGroup>
       <ChoiceGroup label={search === '' ? 'Recent sessions' : 'Sessions'}>
         {sessions.map(({ id, sessionId, title, ...status }) => (
-          <ChoiceItem key={id} icon="terminal" onChoose={choose(() => go(sessionAddress(sessionId)))}>
+          <ChoiceItem
+            key={id}
+            icon="terminal"
+            address={sessionAddress(sessionId)}
+            onChoose={choose(() => go(sessionAddress(sessionId)))}
+          >
             <span>{plainTitle(title)}</span>
             <StatusBadge {...status} />
           </ChoiceItem>
@@ -217,13 +222,15 @@ function ChoiceGroup({ label, children }: { readonly label: string; readonly chi
 interface ChoiceItemProps {
   readonly icon: IconName;
   readonly children: ReactNode;
+  /** The path of the session to which it leads, so that its page is loaded in advance. */
+  readonly address?: string;
   readonly onChoose: () => void;
 }
 
-function ChoiceItem({ icon, children, onChoose }: ChoiceItemProps) {
+function ChoiceItem({ icon, children, address, onChoose }: ChoiceItemProps) {
   return (
     <li>
-      <button type="button" data-choice onClick={onChoose}>
+      <button type="button" data-choice data-address={address} onClick={onChoose}>
         <Icon name={icon} /> {children}
       </button>
     </li>

@@ -15,6 +15,7 @@ import { MaintenanceBanner } from './maintenance-banner.tsx';
 import { Palette, usePaletteKey } from './palette.tsx';
 import { SideNavigation } from './side-navigation.tsx';
 import { useSignOut } from './use-general-actions.ts';
+import { usePreloading } from './use-preloading.ts';
 
 /** The frame of every page: the current page, the current user, and the navigation. */
 export function Shell({ children }: { readonly children: ReactNode }) {
@@ -23,6 +24,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const [isSearching, setSearching] = useState(false);
   usePaletteKey(useCallback(() => setSearching((before) => !before), []));
   const search = useCallback(() => setSearching(true), []);
+  usePreloading();
   const isLost = useIsConnectionLost();
   const page = useRef<HTMLElement>(null);
   useEffect(() => (page.current ? keepFocus(page.current) : undefined), []);

@@ -1,9 +1,10 @@
 import './session.css';
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
-import { fetchQuery, graphql, useLazyLoadQuery, useRelayEnvironment } from 'react-relay';
+import { fetchQuery, graphql, usePreloadedQuery, useRelayEnvironment } from 'react-relay';
 import { Link } from 'wouter';
 import type { AgentSteer, sessionPageQuery, sessionPageQuery$data } from '../__generated__/sessionPageQuery.graphql.ts';
 import type { sessionPageSubscription } from '../__generated__/sessionPageSubscription.graphql.ts';
+import { focusWhenLoaded } from '../app/focus-on-navigation.tsx';
 import { loadWithRetry } from '../app/load-with-retry.ts';
 import { useTitle } from '../layout/page.tsx';
 import { useLive } from '../relay/use-live.ts';
@@ -28,6 +29,8 @@ import { QuotaNote } from './quota-note.tsx';
 import { RepositoryLine } from './repositories.tsx';
 import { Retry } from './retry.tsx';
 import { SessionButtons } from './session-buttons.tsx';
+import { type SessionLoad, useSessionLoad } from './session-load.ts';
+import { sessionPageDocument } from './session-page-query.ts';
 import { Transcript } from './transcript.tsx';
 import { lastPlan } from './transcript-rows.ts';
 import { UnansweredContext } from './unanswered.tsx';
@@ -37,71 +40,6 @@ import { useSessionTabs } from './use-session-tabs.ts';
 import { canStop } from './use-stop.ts';
 import { useTranscript } from './use-transcript.ts';
 import { WorkspaceNote } from './workspace-note.tsx';
-
-const query = graphql`
-  query sessionPageQuery($id: ID!) @throwOnFieldError {
-    agents {
-      agentId
-      steer
-    }
-    session(id: $id) {
-      id
-      sessionId
-      agent
-      organization {
-        organizationId
-        viewerPermissions
-      }
-      createdBy {
-        id
-      }
-      title
-      status
-      statusDetail
-      endReason
-      isArchived
-      pendingQuestion {
-        questionId
-        reason
-      }
-      viewerCanManage {
-        isAllowed
-        missingPermission
-      }
-      attachments(first: 50) {
-        nodes {
-          attachmentId
-          name
-          url
-        }
-      }
-      changesUpdatedAt
-      workspaceDeletedAt
-      changes {
-        fileCount
-      }
-      repositories {
-        directory
-      }
-      ...sessionButtons_session
-      ...repositories_session
-      ...forkedFrom_session
-      ...details_session
-      ...workspaceNote_session
-      ...quotaNote_session
-      events(kinds: [PLAN], last: 1) {
-        nodes {
-          ... on PlanEvent {
-            entries {
-              content
-              status
-            }
-          }
-        }
-      }
-    }
-  }
-`;
 
 const subscription = graphql`
   subscription sessionPageSubscription($id: ID!) {
@@ -142,11 +80,20 @@ const FilesPanel = lazy(async () => ({
   default: (await loadWithRetry(() => import('../files/files-panel.tsx'))).FilesPanel,
 }));
 
+export { preloadSession } from './session-load.ts';
+
 const renewMs = 45 * 60_000;
 
 /** `/sessions/{id}`: the page that every `url` of a session links to. */
 export function SessionPage({ id }: { readonly id: string }) {
-  const { session, agents } = useLazyLoadQuery<sessionPageQuery>(query, { id }, { fetchPolicy: 'store-and-network' });
+  const load = useSessionLoad(id);
+  // Not by suspending: React then shows the content no sooner than 300 ms after the placeholder.
+  return load.isDone() ? <Loaded load={load} /> : <Loading label="Loading the page" />;
+}
+
+function Loaded({ load }: { readonly load: SessionLoad }) {
+  const { session, agents } = usePreloadedQuery<sessionPageQuery>(sessionPageDocument, load.reference);
+  useEffect(focusWhenLoaded, []);
   if (session) {
     const steer = agents.find(({ agentId }) => agentId === session.agent)?.steer ?? null;
     return <LoadedSession session={session} steer={steer} key={session.id} />;
@@ -171,13 +118,13 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
   const title = plainTitle(session.title);
   useTitle(title);
   const environment = useRelayEnvironment();
-  const transcript = useTranscript(id);
+  const transcript = useTranscript(id, session.transcript ?? null);
   const queue = useQueued(id, transcript);
   const variables = useMemo(() => ({ id }), [id]);
   const presence = usePresence(id);
   const refetch = useCallback(
     () =>
-      void fetchQuery<sessionPageQuery>(environment, query, { id })
+      void fetchQuery<sessionPageQuery>(environment, sessionPageDocument, { id, withTranscript: false })
         .toPromise()
         .catch(() => undefined),
     [environment, id],

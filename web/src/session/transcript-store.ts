@@ -7,6 +7,7 @@ import { ServiceError } from '../relay/network.ts';
 import type { LiveState } from '../relay/use-live.ts';
 import { type Entry, isOver, readEntry } from './entry.ts';
 import { type Draft, type DraftPart, OpenDrafts } from './open-drafts.ts';
+import { readTranscriptPage, type TranscriptPage } from './transcript-page.ts';
 
 /** The number of entries fetched at once. */
 const pageSize = 100;
@@ -31,16 +32,7 @@ const pageDocument = graphql`
   query transcriptStorePageQuery($id: ID!, $last: Int!, $before: String) {
     session(id: $id) {
       events(last: $last, before: $before) {
-        edges {
-          cursor
-          node {
-            ...entry_event
-          }
-        }
-        pageInfo {
-          hasPreviousPage
-          startCursor
-        }
+        ...transcriptPage_events
       }
     }
   }
@@ -100,9 +92,11 @@ export class TranscriptStore {
   #stopListening: () => void = () => undefined;
   #subscription: { dispose(): void } | null = null;
 
-  constructor(environment: IEnvironment, id: string) {
+  /** `last`: the end of the log if it is already known; otherwise the store fetches it. */
+  constructor(environment: IEnvironment, id: string, last: TranscriptPage | null = null) {
     this.#environment = environment;
     this.#id = id;
+    if (last !== null) this.#startFrom(last);
   }
 
   readonly snapshot = (): Snapshot => this.#snapshot;
@@ -163,15 +157,19 @@ export class TranscriptStore {
       if (!this.#snapshot.isLoaded) {
         const page = await this.#fetch(null);
         if (this.#isStopped) return;
-        this.#startCursor = page?.startCursor ?? null;
-        this.#endCursor = page?.endCursor ?? null;
-        this.#change({ isLoaded: true, entries: page?.entries ?? [], hasEarlier: page?.hasEarlier ?? false });
+        this.#startFrom(page);
       }
     } catch (error) {
       this.#again(error as Error);
       return;
     }
     this.#follow();
+  }
+
+  #startFrom(page: TranscriptPage | null): void {
+    this.#startCursor = page?.startCursor ?? null;
+    this.#endCursor = page?.endCursor ?? null;
+    this.#change({ isLoaded: true, entries: page?.entries ?? [], hasEarlier: page?.hasEarlier ?? false });
   }
 
   #follow(): void {
@@ -254,17 +252,11 @@ export class TranscriptStore {
     this.#change(news.length === 0 ? {} : { entries: [...this.#snapshot.entries, ...news] });
   }
 
-  async #fetch(before: string | null) {
+  async #fetch(before: string | null): Promise<TranscriptPage | null> {
     const variables = { id: this.#id, last: pageSize, before };
     const found = await fetchQuery<transcriptStorePageQuery>(this.#environment, pageDocument, variables).toPromise();
     const events = found?.session?.events;
-    if (!events) return null;
-    return {
-      entries: events.edges.map(({ node }) => readEntry(node)),
-      hasEarlier: events.pageInfo.hasPreviousPage,
-      startCursor: events.pageInfo.startCursor,
-      endCursor: events.edges.at(-1)?.cursor ?? null,
-    };
+    return events ? readTranscriptPage(events) : null;
   }
 
   #change(changes: Partial<Snapshot>): void {

@@ -78,7 +78,7 @@ describe.skipIf(missing !== null)('the first-run page', { timeout: 120_000 }, ()
     await report('opencode', null, null, null);
     await install('opencode', 'opencode');
     await expect.poll(() => isShown(page, agent.locator('.step-result'))).toBe(true);
-    await key.getByText('You cannot view the key after you save it.', { exact: false }).waitFor();
+    await key.getByText('You won’t be able to view the key again.', { exact: false }).waitFor();
     await phone.page.getByText('Installed by Switchyard', { exact: true }).waitFor();
     await phone.page.context().close();
 
@@ -92,18 +92,18 @@ describe.skipIf(missing !== null)('the first-run page', { timeout: 120_000 }, ()
     await key.getByLabel('Key', { exact: true }).fill(`sk-${secretCanary}-wrong`);
     await key.getByRole('button', { name: 'Save key' }).click();
     await key.getByRole('status').getByText('The provider refuses the key', { exact: false }).waitFor();
-    await key.getByRole('button', { name: 'Use it anyway' }).waitFor();
-    await key.getByRole('button', { name: 'Replace the key', exact: true }).waitFor();
+    await key.getByRole('button', { name: 'Use anyway' }).waitFor();
+    await key.getByRole('button', { name: 'Replace key', exact: true }).waitFor();
     await page.reload();
     await key.getByText('The provider refuses the key', { exact: false }).waitFor();
     expect(await page.locator('.step.done').count()).toBe(1);
     await window.picture('first-run-refused');
-    await key.getByRole('button', { name: 'Replace the key', exact: false }).click();
+    await key.getByRole('button', { name: 'Replace key', exact: false }).click();
 
     const provider = await startProvider({ body: JSON.stringify({ data: [{ id: 'small' }, { id: 'large' }] }) });
     await key.getByLabel('Base URL').fill(`${provider.url}/v1`);
     await key.getByLabel('Key', { exact: true }).fill(`sk-${secretCanary}-first`);
-    await key.getByRole('button', { name: 'Replace the key', exact: true }).click();
+    await key.getByRole('button', { name: 'Replace key', exact: true }).click();
     await key.getByText('opencode: key of the enterprise', { exact: true }).waitFor();
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Start your first session');
     expect(await page.content()).not.toContain(secretCanary);

@@ -163,7 +163,7 @@ describe.skipIf(missing !== null)('each page under Manage, and the usage', { tim
     'agents': at(() => '/manage/agents', 'Claude Code'),
     'git': at(() => '/manage/git', 'No forge is connected'),
     'git-form': press('Connect', 'Private key'),
-    'model-keys': at(() => '/manage/model-keys', 'The enterprise has no key yet'),
+    'model-keys': at(() => '/manage/model-keys', 'No enterprise keys'),
     'getting-started': at(() => '/manage/getting-started', 'Install an agent'),
     'audit-log': async ({ page }) => {
       await page.goto('/manage/audit-log');

@@ -140,8 +140,8 @@ function UsableAgent({ agent: { name, keySource }, failed, onReplace }: UsableAg
       {failed?.lastFailure && (
         <>
           <p className="problem">{visible(failed.lastFailure.message)}</p>
-          <Button size="small" aria-label={`Replace the key ${failed.name}`} onClick={() => onReplace(failed)}>
-            Replace the key
+          <Button size="small" aria-label={`Replace key ${failed.name}`} onClick={() => onReplace(failed)}>
+            Replace key
           </Button>
         </>
       )}
@@ -196,7 +196,7 @@ function StepForm({ edited, offered, organizationId, onStored, onDone, onCancel 
         buttons={({ isBusy, isRefused }) => (
           <>
             <Button type="submit" tone="primary" isBusy={isBusy}>
-              {isRefused || edited !== null ? 'Replace the key' : 'Save key'}
+              {isRefused || edited !== null ? 'Replace key' : 'Save key'}
             </Button>
             {onCancel !== null && !isRefused && <Button onClick={onCancel}>Cancel</Button>}
           </>

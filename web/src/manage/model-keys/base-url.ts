@@ -1,3 +1,4 @@
+import { baseUrl as texts } from '../../texts/model-keys.ts';
 /** Returns the host of an address, with its port; null if the text is not an address with http or https. */
 export function hostOf(text: string): string | null {
   return /^https?:\/\/[^/]/i.test(text) && URL.canParse(text) ? new URL(text).host : null;
@@ -7,7 +8,7 @@ export function hostOf(text: string): string | null {
 export function baseUrlProblem(text: string | null): string | null {
   if (text === null || hostOf(text) !== null) return null;
   const example = meantBy(text) ?? 'http://localhost:11434/v1';
-  return `Enter an address that starts with https:// or http://, such as ${example}.`;
+  return texts.notAnAddress({ example });
 }
 
 /** Returns the address that was probably meant: with a mistyped scheme, or without one. */

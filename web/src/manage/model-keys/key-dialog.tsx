@@ -1,4 +1,6 @@
 import { useId, useState } from 'react';
+import { common } from '../../texts/common.ts';
+import { keyDialog as texts } from '../../texts/model-keys.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
@@ -20,18 +22,18 @@ export function KeyDialog({ edited, scope, onChanged, onClose }: KeyDialogProps)
   const toasts = useToasts();
   const [{ isBusy, isRefused }, setState] = useState({ isBusy: false, isRefused: false });
   const finish = (name: string) => {
-    toasts.say(edited ? `Saved ${name}.` : `Added ${name}.`);
+    toasts.say(edited ? common.savedName({ name }) : common.addedName({ name }));
     onClose();
   };
   return (
     <Dialog
-      title={edited ? `Edit ${edited.name}` : 'New model key'}
+      title={edited ? common.editName({ name: edited.name }) : texts.newTitle}
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>{isRefused ? 'Close' : 'Cancel'}</Button>
+          <Button onClick={onClose}>{isRefused ? common.close : common.cancel}</Button>
           <Button type="submit" form={form} tone="primary" isBusy={isBusy}>
-            {isRefused ? 'Replace the key' : 'Save'}
+            {isRefused ? texts.replaceKey : common.save}
           </Button>
         </>
       }

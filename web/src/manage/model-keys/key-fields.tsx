@@ -1,6 +1,9 @@
 import { type ReactNode, useState } from 'react';
 import type { ModelProvider } from '../../__generated__/keyFormCreateMutation.graphql.ts';
+import { common } from '../../texts/common.ts';
+import { keyFields as texts } from '../../texts/model-keys.ts';
 import { errorOf, Select, TextField } from '../../ui/field.tsx';
+import { RichText } from '../../ui/rich-text.tsx';
 import type { FormFields, FormProblem } from '../kit/kit.ts';
 import { hostOf } from './base-url.ts';
 import { type KnownProvider, modelProviders, providerLabel } from './providers.ts';
@@ -35,7 +38,7 @@ interface KeyFieldsProps {
 }
 
 const priceNames = ['inputUsdPerMillion', 'cachedUsdPerMillion', 'outputUsdPerMillion'] as const;
-const priceLabels = { inputUsdPerMillion: 'Input', cachedUsdPerMillion: 'Cached input', outputUsdPerMillion: 'Output' };
+const priceLabels = texts.priceLabels;
 
 /** The fields that show their errors themselves. */
 export const keyFieldNames = {
@@ -52,14 +55,14 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
   const isOwnServer = provider === 'COMPATIBLE';
   const address = (
     <TextField
-      label="Base URL"
+      label={texts.baseUrl}
       name="baseUrl"
       inputMode="url"
       required={isOwnServer}
       spellCheck={false}
       autoComplete="off"
-      placeholder={isOwnServer ? 'http://localhost:11434/v1' : 'Provider’s own address'}
-      hint={isOwnServer ? 'For example, the address of Ollama, vLLM or LiteLLM. It usually ends with /v1.' : undefined}
+      placeholder={isOwnServer ? texts.baseUrlExample : texts.providerAddress}
+      hint={isOwnServer ? texts.baseUrlHint : undefined}
       defaultValue={edited?.baseUrl ?? ''}
       error={errorOf(errors, 'baseUrl')}
       onChange={({ target }) => setBaseUrl(target.value)}
@@ -75,7 +78,7 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
       <div className="fields">
         {edited === null ? (
           <Select
-            label="Provider"
+            label={common.provider}
             name="provider"
             value={provider}
             onChange={({ target }) => setProvider(target.value as ModelProvider)}
@@ -88,11 +91,11 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
             ))}
           </Select>
         ) : (
-          <TextField label="Provider" value={providerLabel(edited.provider)} readOnly />
+          <TextField label={common.provider} value={providerLabel(edited.provider)} readOnly />
         )}
         {!isShort && (
           <TextField
-            label="Name"
+            label={common.name}
             name="name"
             autoComplete="off"
             placeholder={defaultNameOf(provider, baseUrl.trim())}
@@ -105,31 +108,36 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
       </div>
       {isOwnServer && address}
       <TextField
-        label="Key"
+        label={common.key}
         name="key"
         type="password"
         autoComplete="off"
         spellCheck={false}
         required={edited === null ? !isOwnServer : isMoved && edited.hasKey}
-        placeholder={edited === null ? undefined : edited.hasKey ? 'Unchanged' : 'No key'}
+        placeholder={edited === null ? undefined : edited.hasKey ? texts.keyUnchanged : texts.noKey}
         hint={
           isMoved && edited?.hasKey ? (
-            'Enter the key again, because the base URL changes.'
+            texts.keyHintMoved
           ) : edited === null && keysUrl !== null ? (
-            <>
-              You cannot view the key after you save it.{' '}
-              <a href={keysUrl} target="_blank" rel="noreferrer">
-                Create a key at {providerLabel(provider)}
-              </a>
-            </>
+            <RichText
+              text={texts.keyHintNew}
+              slots={{
+                provider: providerLabel(provider),
+                link: (text) => (
+                  <a href={keysUrl} target="_blank" rel="noreferrer">
+                    {text}
+                  </a>
+                ),
+              }}
+            />
           ) : isOwnServer ? (
             edited?.hasKey ? (
-              'Leave it empty to keep the key.'
+              texts.keyHintKept
             ) : (
-              'Leave it empty if the server needs no key. You cannot view it after you save it.'
+              texts.keyHintOptional
             )
           ) : (
-            'You cannot view the key after you save it.'
+            texts.keyHint
           )
         }
         error={errorOf(errors, 'key')}
@@ -137,13 +145,13 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
       {!isShort && (
         <>
           <TextField
-            label="Monthly budget (USD)"
+            label={texts.budget}
             name="monthlyBudgetUsd"
             type="number"
             min={0}
             step="any"
-            placeholder="No limit"
-            hint={`Sessions that use the key are suspended when it is spent. It applies to each calendar month (UTC).${needsPrices ? ' A budget for an own server needs prices.' : ''}`}
+            placeholder={texts.noBudget}
+            hint={needsPrices ? texts.budgetHintPrices : texts.budgetHint}
             defaultValue={edited?.monthlyBudgetUsd ?? ''}
             onChange={({ target }) => setBudget(target.value !== '')}
             error={errorOf(errors, 'monthlyBudgetUsd')}
@@ -156,7 +164,7 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
               (!isOwnServer && (Boolean(edited?.baseUrl) || errorOf(errors, 'baseUrl') !== null))
             }
           >
-            <summary>{isOwnServer ? 'Prices' : 'Base URL and prices'}</summary>
+            <summary>{isOwnServer ? texts.prices : texts.baseUrlAndPrices}</summary>
             <div className="form">
               {!isOwnServer && address}
               <fieldset
@@ -165,12 +173,8 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
                   setPrices([...currentTarget.querySelectorAll('input')].some(({ value }) => value !== ''))
                 }
               >
-                <legend>USD per million tokens</legend>
-                <p className="hint">
-                  {isOwnServer
-                    ? 'The cost of calls is computed from these prices. A budget needs them.'
-                    : 'The cost of calls is computed from these prices. Without them, it comes from the provider or its list prices.'}
-                </p>
+                <legend>{texts.priceUnit}</legend>
+                <p className="hint">{isOwnServer ? texts.pricesHintOwnServer : texts.pricesHint}</p>
                 <div className="fields">
                   {priceNames.map((name) => (
                     <TextField

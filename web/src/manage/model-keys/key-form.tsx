@@ -1,3 +1,4 @@
+import { keyForm as texts } from '../../texts/model-keys.ts';
 import './model-keys.css';
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { graphql } from 'react-relay';
@@ -180,15 +181,15 @@ export function KeyForm(props: KeyFormProps) {
         {buttons?.({ isBusy: isSaving, isRefused: refused !== null })}
         {refused !== null && (
           <Button disabled={isSaving} onClick={() => finish(refused.name)}>
-            Use it anyway
+            {texts.useAnyway}
           </Button>
         )}
         <Button isBusy={isTesting && !isSaving} disabled={isSaving} onClick={() => void tryKey()}>
-          Test key
+          {texts.testKey}
         </Button>
         <p role="status" className={result === null ? undefined : result.isOk ? 'good' : 'problem'}>
           {isTesting ? (
-            'Testing…'
+            texts.testing
           ) : result === null ? null : (
             <>
               <Icon name={result.isOk ? 'check' : 'warning'} /> {result.text}

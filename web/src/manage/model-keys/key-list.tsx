@@ -5,8 +5,11 @@ import type { keyListDeleteMutation } from '../../__generated__/keyListDeleteMut
 import type { keyListDisableMutation } from '../../__generated__/keyListDisableMutation.graphql.ts';
 import type { keyListEnableMutation } from '../../__generated__/keyListEnableMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { keyList as texts } from '../../texts/model-keys.ts';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icons.tsx';
+import { RichText } from '../../ui/rich-text.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
@@ -105,7 +108,7 @@ export function KeyList({ title, hint, emptyText, scope, keys: reference, onChan
   `);
   const toggle = async ({ providerKeyId, name, isEnabled }: Key) => {
     const { errors } = await (isEnabled ? disable : enable)({ input: { providerKeyId } });
-    if (errors === null) toasts.say(`${isEnabled ? 'Disabled' : 'Enabled'} ${name}.`);
+    if (errors === null) toasts.say(isEnabled ? common.disabledName({ name }) : common.enabledName({ name }));
     onChanged();
   };
   const tryKey = async ({ id, providerKeyId }: Key) => {
@@ -118,7 +121,7 @@ export function KeyList({ title, hint, emptyText, scope, keys: reference, onChan
   };
   const columns: readonly Column<Key>[] = [
     {
-      label: 'Name',
+      label: common.name,
       cell: ({ name, provider, baseUrl }) => (
         <span className="key-name">
           <span className="row-link">{visible(name)}</span>
@@ -127,16 +130,16 @@ export function KeyList({ title, hint, emptyText, scope, keys: reference, onChan
         </span>
       ),
     },
-    { label: 'State', cell: (each) => <KeyState providerKey={each} /> },
-    { label: 'Spent this month', cell: (each) => <Spent {...each} /> },
+    { label: common.status, cell: (each) => <KeyState providerKey={each} /> },
+    { label: texts.spentThisMonth, cell: (each) => <Spent {...each} /> },
     {
-      label: 'Usage',
+      label: texts.usage,
       cell: ({ usage, lastUsedAt }) => (
         <span className="key-usage">
           <UsageText usage={usage} />
           {lastUsedAt && (
             <span className="under">
-              Last used <Time at={lastUsedAt} />
+              <RichText text={texts.lastUsed} slots={{ time: <Time at={lastUsedAt} /> }} />
             </span>
           )}
         </span>
@@ -146,25 +149,30 @@ export function KeyList({ title, hint, emptyText, scope, keys: reference, onChan
       <>
         <Button
           size="small"
-          aria-label={`Test ${each.name}`}
+          aria-label={common.testName({ name: each.name })}
           isBusy={testing.has(each.id)}
           onClick={() => void tryKey(each)}
         >
-          Test
+          {common.test}
         </Button>
-        <Button size="small" aria-label={`Edit ${each.name}`} onClick={() => setForm(each)}>
-          Edit
+        <Button size="small" aria-label={common.editName({ name: each.name })} onClick={() => setForm(each)}>
+          {common.edit}
         </Button>
         <Button
           size="small"
-          aria-label={`${each.isEnabled ? 'Disable' : 'Enable'} ${each.name}`}
+          aria-label={each.isEnabled ? common.disableName({ name: each.name }) : common.enableName({ name: each.name })}
           isBusy={isEnabling || isDisabling}
           onClick={() => void toggle(each)}
         >
-          {each.isEnabled ? 'Disable' : 'Enable'}
+          {each.isEnabled ? common.disable : common.enable}
         </Button>
-        <Button size="small" tone="danger" aria-label={`Delete ${each.name}`} onClick={() => setLeaving(each)}>
-          Delete
+        <Button
+          size="small"
+          tone="danger"
+          aria-label={common.deleteName({ name: each.name })}
+          onClick={() => setLeaving(each)}
+        >
+          {common.delete}
         </Button>
       </>
     )),
@@ -174,7 +182,7 @@ export function KeyList({ title, hint, emptyText, scope, keys: reference, onChan
       <header>
         <h2 id={heading}>{visible(title)}</h2>
         <Button icon="plus" onClick={() => setForm('new')} aria-describedby={heading}>
-          New key
+          {texts.newKey}
         </Button>
         <p>{hint}</p>
       </header>
@@ -195,10 +203,10 @@ export function KeyList({ title, hint, emptyText, scope, keys: reference, onChan
       )}
       {leaving && (
         <ConfirmAction
-          title={`Delete ${leaving.name}?`}
-          text="Sessions can no longer use this key, and the service erases it. This cannot be undone."
-          confirmLabel="Delete"
-          successMessage={`Deleted ${leaving.name}.`}
+          title={common.deleteNameTitle({ name: leaving.name })}
+          text={texts.deleteText}
+          confirmLabel={common.delete}
+          successMessage={common.deletedName({ name: leaving.name })}
           run={() => remove({ input: { providerKeyId: leaving.providerKeyId } })}
           onClose={() => setLeaving(null)}
           onDone={onChanged}

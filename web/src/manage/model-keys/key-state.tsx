@@ -1,18 +1,12 @@
 import { graphql, useFragment } from 'react-relay';
 import type { keyState_key$key } from '../../__generated__/keyState_key.graphql.ts';
+import { common } from '../../texts/common.ts';
+import { keyState as texts } from '../../texts/model-keys.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
 
-const failureLabels: Readonly<Record<string, string>> = {
-  KEY_REFUSED: 'Key refused',
-  ACCOUNT_EMPTY: 'Account empty',
-  NOT_REACHABLE: 'Not reachable',
-  NOT_FOUND: 'Not found',
-  RATE_LIMITED: 'Rate limited',
-  PROVIDER_ERROR: 'Provider error',
-  UNEXPECTED_ANSWER: 'Unexpected answer',
-};
+const failureLabels: Readonly<Record<string, string>> = texts.failureLabels;
 
 /** The state of a key: usable, or the reason why not, with its last failure. */
 export function KeyState({ providerKey }: { readonly providerKey: keyState_key$key }) {
@@ -32,17 +26,18 @@ export function KeyState({ providerKey }: { readonly providerKey: keyState_key$k
     `,
     providerKey,
   );
-  if (!isEnabled) return <Badge>Disabled</Badge>;
+  if (!isEnabled) return <Badge>{common.disabled}</Badge>;
   if (lastFailure) {
     return (
       <span className="key-failure">
-        <Badge tone="bad">{failureLabels[lastFailure.code] ?? 'Failed'}</Badge>
+        <Badge tone="bad">{failureLabels[lastFailure.code] ?? common.failed}</Badge>
         <span className="under">
           {visible(lastFailure.message)} (<Time at={lastFailure.at} />)
         </span>
       </span>
     );
   }
-  if (monthlyBudgetUsd != null && spentThisMonthUsd >= monthlyBudgetUsd) return <Badge tone="warn">Budget spent</Badge>;
-  return lastUsedAt ? <Badge tone="good">Works</Badge> : <Badge>Not used yet</Badge>;
+  if (monthlyBudgetUsd != null && spentThisMonthUsd >= monthlyBudgetUsd)
+    return <Badge tone="warn">{texts.budgetSpent}</Badge>;
+  return lastUsedAt ? <Badge tone="good">{texts.works}</Badge> : <Badge>{texts.notUsedYet}</Badge>;
 }

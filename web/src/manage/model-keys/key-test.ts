@@ -2,6 +2,7 @@ import { useCallback } from 'react';
 import { graphql } from 'react-relay';
 import type { keyTestMutation, TestProviderKeyInput } from '../../__generated__/keyTestMutation.graphql.ts';
 import { useSecretMutation } from '../../relay/use-secret-mutation.ts';
+import { keyTest as texts } from '../../texts/model-keys.ts';
 
 /** The result of testing a key, as a sentence. */
 export interface KeyTestResult {
@@ -28,7 +29,7 @@ export function useKeyTest() {
     async (input: TestProviderKeyInput): Promise<KeyTestResult> => {
       const { payload, errors } = await run({ input });
       if (errors !== null) return { isOk: false, text: errors.map(({ message }) => message).join(' ') };
-      return { isOk: payload.test?.isOk ?? false, text: payload.test?.message ?? 'The test gave no result.' };
+      return { isOk: payload.test?.isOk ?? false, text: payload.test?.message ?? texts.noResult };
     },
     [run],
   );

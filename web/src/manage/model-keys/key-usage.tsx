@@ -1,5 +1,7 @@
 import { graphql, useFragment } from 'react-relay';
 import type { keyUsage_usage$key } from '../../__generated__/keyUsage_usage.graphql.ts';
+import { common } from '../../texts/common.ts';
+import { keyUsage as texts } from '../../texts/model-keys.ts';
 import { writeCount, writeUsd } from './money.ts';
 
 interface SpentProps {
@@ -14,12 +16,12 @@ export function Spent({ spentThisMonthUsd, monthlyBudgetUsd }: SpentProps) {
   const part = monthlyBudgetUsd === 0 ? 1 : Math.min(1, spentThisMonthUsd / monthlyBudgetUsd);
   return (
     <span className="spent">
-      {spent} of {writeUsd(monthlyBudgetUsd)}
+      {texts.spentOf({ spent, budget: writeUsd(monthlyBudgetUsd) })}
       {/* biome-ignore lint/a11y/useSemanticElements: browsers do not let pages style <meter>. */}
       <span
         className={`meter${part >= 1 ? ' bad' : part > 0.8 ? ' warn' : ''}`}
         role="meter"
-        aria-label="Part of the budget"
+        aria-label={texts.spentPart}
         aria-valuenow={Math.round(part * 100)}
         aria-valuemin={0}
         aria-valuemax={100}
@@ -44,16 +46,19 @@ export function UsageText({ usage }: { readonly usage: keyUsage_usage$key }) {
     `,
     usage,
   );
-  if (calls === 0) return <span className="soft">None</span>;
+  if (calls === 0) return <span className="soft">{common.none}</span>;
   return (
     <span>
       {writeUsd(costUsd)}
+      <span className="under">{texts.calls({ count: calls })}</span>
       <span className="under">
-        {writeCount(calls)} {calls === 1 ? 'call' : 'calls'}
-      </span>
-      <span className="under">
-        {writeCount(inputTokens)} in
-        {cachedTokens > 0 && ` (${writeCount(cachedTokens)} cached)`}, {writeCount(outputTokens)} out
+        {cachedTokens > 0
+          ? texts.tokensWithCached({
+              input: writeCount(inputTokens),
+              cached: writeCount(cachedTokens),
+              output: writeCount(outputTokens),
+            })
+          : texts.tokens({ input: writeCount(inputTokens), output: writeCount(outputTokens) })}
       </span>
     </span>
   );

@@ -4,6 +4,8 @@ import { Link } from 'wouter';
 import type { modelKeysPageQuery } from '../../__generated__/modelKeysPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
+import { common } from '../../texts/common.ts';
+import { modelKeysPage as texts } from '../../texts/model-keys.ts';
 import { Select } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { KeyList } from './key-list.tsx';
@@ -57,20 +59,17 @@ export function ModelKeysPage() {
   const ofTheEnterprise = found.enterprise?.providerKeys?.nodes;
   if (!ofThisOrganization && !ofTheEnterprise) {
     return (
-      <Empty
-        title="No access to model keys"
-        text="You need the permission to manage the secrets of the organization, or an enterprise role."
-      >
-        <Link href="/manage/my-model-keys">My model keys</Link>
+      <Empty title={texts.noAccessTitle} text={texts.noAccessText}>
+        <Link href="/manage/my-model-keys">{texts.myModelKeys}</Link>
       </Empty>
     );
   }
   return (
     <Page
-      title="Model keys"
+      title={texts.modelKeys}
       actions={
         <Select
-          label="Period of the usage"
+          label={texts.usagePeriod}
           isLabelHidden
           value={period}
           onChange={({ target }) => setPeriod(target.value as Period)}
@@ -83,16 +82,13 @@ export function ModelKeysPage() {
         </Select>
       }
     >
-      <p className="lead">
-        Agents call their models with these keys, but never see them. A session uses the key of its user if there is
-        one, else the organization’s, else the enterprise’s, else the key in the environment of the service.
-      </p>
+      <p className="lead">{texts.intro}</p>
       <div className="sheets">
         {ofThisOrganization && organization && (
           <KeyList
-            title={`Organization ${organization.name}`}
-            hint="For sessions in this organization whose user has no key of their own."
-            emptyText="This organization has no key yet. Add one that its members share."
+            title={texts.organizationTitle({ name: organization.name })}
+            hint={texts.organizationHint}
+            emptyText={texts.organizationEmpty}
             scope={{ organizationId: organization.organizationId }}
             keys={ofThisOrganization}
             onChanged={reload}
@@ -100,9 +96,9 @@ export function ModelKeysPage() {
         )}
         {ofTheEnterprise && (
           <KeyList
-            title="Enterprise"
-            hint="For sessions in all organizations that have no key of their own."
-            emptyText="The enterprise has no key yet. Add one that all organizations share."
+            title={common.enterprise}
+            hint={texts.enterpriseHint}
+            emptyText={texts.enterpriseEmpty}
             scope={{ enterprise: true }}
             keys={ofTheEnterprise}
             onChanged={reload}

@@ -3,6 +3,7 @@ import { fetchQuery, graphql, useLazyLoadQuery, useRelayEnvironment } from 'reac
 import type { myModelKeysPageQuery } from '../../__generated__/myModelKeysPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
+import { myModelKeysPage as texts } from '../../texts/model-keys.ts';
 import { Empty } from '../../ui/states.tsx';
 import { KeyList } from './key-list.tsx';
 import { daysOf } from './period.ts';
@@ -35,18 +36,15 @@ export function MyModelKeysPage() {
   const keys = viewer.providerKeys?.nodes;
   // A sign-in that is bound to an organization cannot use what belongs to the user in all of them.
   if (!keys || signedIn.user == null || signedIn.organization != null || !may('USE_SESSIONS')) {
-    return <Empty title="No model keys" text="Only users who may use sessions have keys of their own." />;
+    return <Empty title={texts.noModelKeys} text={texts.usersOnly} />;
   }
   return (
-    <Page title="My model keys">
-      <p className="lead">
-        Your sessions use your own keys before those of the organization. Nobody else sees, uses or tests them,
-        administrators included. Agents never see them.
-      </p>
+    <Page title={texts.myModelKeys}>
+      <p className="lead">{texts.intro}</p>
       <KeyList
-        title="Your keys"
-        hint="For your own sessions in all organizations."
-        emptyText="You have no key of your own. Without one, your sessions use the organization’s key if there is one."
+        title={texts.yourKeys}
+        hint={texts.hint}
+        emptyText={texts.empty}
         scope={{ viewer: true }}
         keys={keys}
         onChanged={reload}

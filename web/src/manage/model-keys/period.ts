@@ -1,11 +1,8 @@
+import { period as texts } from '../../texts/model-keys.ts';
 import { dayOf } from '../../usage/days.ts';
 
 /** The periods for which usage can be shown. */
-export const periods = {
-  month: 'This month',
-  before: 'Last month',
-  quarter: 'Last 90 days',
-} as const;
+export const periods = texts.periods;
 
 /** A name of a period. */
 export type Period = keyof typeof periods;

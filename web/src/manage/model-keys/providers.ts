@@ -1,4 +1,5 @@
 import type { ModelProvider } from '../../__generated__/keyFormCreateMutation.graphql.ts';
+import { providers as texts } from '../../texts/model-keys.ts';
 
 /** A provider that this page knows. */
 export type KnownProvider = Exclude<ModelProvider, '%future added value'>;
@@ -12,11 +13,11 @@ interface ProviderText {
 
 /** The providers of models, in the order of the form. */
 export const modelProviders: Readonly<Record<KnownProvider, ProviderText>> = {
-  OPENAI: { label: 'OpenAI', keysUrl: 'https://platform.openai.com/api-keys' },
-  ANTHROPIC: { label: 'Anthropic', keysUrl: 'https://console.anthropic.com/settings/keys' },
-  GOOGLE: { label: 'Google', keysUrl: 'https://aistudio.google.com/apikey' },
-  OPENROUTER: { label: 'OpenRouter', keysUrl: 'https://openrouter.ai/settings/keys' },
-  COMPATIBLE: { label: 'OpenAI-compatible server', keysUrl: null },
+  OPENAI: { label: texts.openai, keysUrl: 'https://platform.openai.com/api-keys' },
+  ANTHROPIC: { label: texts.anthropic, keysUrl: 'https://console.anthropic.com/settings/keys' },
+  GOOGLE: { label: texts.google, keysUrl: 'https://aistudio.google.com/apikey' },
+  OPENROUTER: { label: texts.openrouter, keysUrl: 'https://openrouter.ai/settings/keys' },
+  COMPATIBLE: { label: texts.openaiCompatibleServer, keysUrl: null },
 };
 
 /** Returns true for a provider that this page knows. */
@@ -24,4 +25,4 @@ export const isKnownProvider = (provider: ModelProvider): provider is KnownProvi
 
 /** The provider's name for display. */
 export const providerLabel = (provider: ModelProvider): string =>
-  provider === '%future added value' ? 'Other provider' : modelProviders[provider].label;
+  provider === '%future added value' ? texts.otherProvider : modelProviders[provider].label;

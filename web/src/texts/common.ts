@@ -1,0 +1,32 @@
+import type { Strings } from './kit.ts';
+
+/** Words of buttons, columns and fields that many areas use. */
+export const common = {
+  cancel: 'Cancel',
+  close: 'Close',
+  delete: 'Delete',
+  disable: 'Disable',
+  disabled: 'Disabled',
+  edit: 'Edit',
+  enable: 'Enable',
+  enterprise: 'Enterprise',
+  failed: 'Failed',
+  key: 'Key',
+  name: 'Name',
+  none: 'None',
+  provider: 'Provider',
+  save: 'Save',
+  status: 'Status',
+  test: 'Test',
+  addedName: ({ name }: Strings<'name'>) => `Added ${name}.`,
+  deleteName: ({ name }: Strings<'name'>) => `Delete ${name}`,
+  deleteNameTitle: ({ name }: Strings<'name'>) => `Delete ${name}?`,
+  deletedName: ({ name }: Strings<'name'>) => `Deleted ${name}.`,
+  disableName: ({ name }: Strings<'name'>) => `Disable ${name}`,
+  disabledName: ({ name }: Strings<'name'>) => `Disabled ${name}.`,
+  editName: ({ name }: Strings<'name'>) => `Edit ${name}`,
+  enableName: ({ name }: Strings<'name'>) => `Enable ${name}`,
+  enabledName: ({ name }: Strings<'name'>) => `Enabled ${name}.`,
+  savedName: ({ name }: Strings<'name'>) => `Saved ${name}.`,
+  testName: ({ name }: Strings<'name'>) => `Test ${name}`,
+};

@@ -109,7 +109,8 @@ async function exportBranches(repository: GitOfRepository, call: CallRepository)
   for (const [sha = '', ref = ''] of refs.map((line) => line.split(' '))) {
     const before = known.get(ref);
     if (before === sha) continue;
-    const commits = await git('rev-list', '--reverse', '--topo-order', sha, '^refs/heads/main');
+    const exported = ref === 'refs/heads/main' && before !== undefined ? before : 'refs/heads/main';
+    const commits = await git('rev-list', '--reverse', '--topo-order', sha, `^${exported}`);
     for (const commit of commits.split('\n').filter(Boolean)) await exportCommit(repository, call, commit);
     if (before === undefined) await call('POST', '/git/refs', { ref, sha });
     else await call('PATCH', `/git/${ref}`, { sha, force: true });

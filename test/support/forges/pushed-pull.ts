@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { makeDirectory, plainGit } from '../git-forge.ts';
+import { personToken, type TestGithub } from './github.ts';
+
+const run = promisify(execFile);
+let branches = 0;
+
+/** A pull request of `acme/site` at the emulated GitHub. */
+export interface PushedPull {
+  readonly number: number;
+  readonly url: string;
+  readonly branch: string;
+  /** The commit of its head. */
+  readonly commit: string;
+}
+
+/** Commits files to a branch of `acme/site`, and pushes it as the person `octocat`. Returns the new commit. */
+export async function pushFiles(
+  github: TestGithub,
+  branch: string,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
+  const work = await makeDirectory();
+  const env = { ...plainGit, GIT_TERMINAL_PROMPT: '0' };
+  const git = async (...args: string[]) => (await run('git', args, { cwd: work, env })).stdout.trim();
+  await git('clone', '-q', `http://octocat:${personToken}@${new URL(github.url).host}/acme/site.git`, '.');
+  if (branch !== 'main') await git('checkout', '-q', '-b', branch);
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(work, path)), { recursive: true });
+    await writeFile(join(work, path), text);
+  }
+  await git('add', '-A');
+  await git('commit', '-qm', `Change ${Object.keys(files).join(', ')} ${branches}`);
+  await git('push', '-q', 'origin', branch);
+  return git('rev-parse', 'HEAD');
+}
+
+/** Pushes a branch that adds `lines.txt`, and opens a pull request of it with the text `body`. The github needs `hasGit`. */
+export async function pushPull(github: TestGithub, body: string): Promise<PushedPull> {
+  branches += 1;
+  const branch = `feature-${branches}`;
+  const commit = await pushFiles(github, branch, { 'lines.txt': 'one\ntwo\n' });
+  const pull = { title: 'Add lines', body, head: branch, base: 'main' };
+  const { number } = (await github.person('POST', '/repos/acme/site/pulls', pull)) as { number: number };
+  await github.git?.git('acme/site', 'update-ref', `refs/pull/${number}/head`, commit);
+  return { number, branch, commit, url: `${github.url}/acme/site/pull/${number}` };
+}

@@ -16,10 +16,12 @@ import {
 } from '../support/canary-search.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { environmentFile } from '../support/environments.ts';
 import { type FakeLlm, startFakeLlm } from '../support/fake-llm/fake-llm.ts';
 import { statesOf } from '../support/followed-pull-requests.ts';
 import { type ForgeServer, startForgeServer } from '../support/forges/forge-server.ts';
 import { installationId, startGithub, type TestGithub } from '../support/forges/github.ts';
+import { commitToMain } from '../support/forges/pushed-pull.ts';
 import { connectForgeAt } from '../support/git-webhooks.ts';
 import { postTo } from '../support/incoming-webhooks.ts';
 import { secretCanary } from '../support/leaks.ts';
@@ -89,6 +91,8 @@ for (const agent of [findOpencode(), findGemini()])
         return { status };
       });
       github = await startGithub({ webhookUrl: wire.url, webhookSecret, hasGit: true, onGitRequest });
+      const definition = 'setup: echo prepared > set-up\n';
+      await commitToMain(github, { [environmentFile]: definition, '.gitignore': 'set-up\n' });
       if (missing === null) browser = await openBrowser();
       llm = await startFakeLlm({ apiKey: modelKey });
       const keyFile = join(folder, 'key');
@@ -213,6 +217,19 @@ for (const agent of [findOpencode(), findGemini()])
       const details = window?.page.getByRole('complementary', { name: 'Details' });
       await details?.getByText('Add a greeting', { exact: true }).waitFor();
       await details?.getByText('open', { exact: true }).waitFor();
+
+      if (isWired) {
+        const review = [
+          'Please add what the set-up made.',
+          "do: shell cat set-up >>greeting.txt && git commit -qam 'Add the set-up' && git push 2>&1",
+          'do: say It is there.',
+        ];
+        const path = `/repos/acme/site/pulls/${number}/reviews`;
+        await github.person('POST', path, { event: 'REQUEST_CHANGES', body: review.join('\n') });
+        const greeting = async () => github.git?.git('acme/site', 'show', `${branch}:greeting.txt`);
+        await vi.waitFor(async () => expect(await greeting()).toBe('Hello thereBye\nprepared'), { timeout: 60_000 });
+        await waitUntilEnded(test, id);
+      }
 
       const clock: Clock | null = isWired ? null : stopClock(test);
       await github.person('PUT', `/repos/acme/site/pulls/${number}/merge`, {});

@@ -47,7 +47,8 @@ const toolNames = {
 } as const;
 
 /**
- * Returns the model's answer. The model runs the lines `do: …` at the end of the user's last message, in sequence; the number
+ * Returns the model's answer. The model runs the lines `do: …` at the end of the user's last message, or else those that it quotes
+ * as `> do: …`, in sequence; the number
  * of tool results after that message shows how many are done. So it needs no memory, and continues after an agent was killed:
  * `do: say TEXT`, `do: write PATH TEXT`, `do: shell COMMAND`, `do: tool NAME {arguments}` (the end of a name is enough),
  * `do: quote TEXT` (says the lines of the last result that contain the text), `do: hold NAME`, `do: pause NAME`, `do: pace MS` (the time between two parts of the answer).
@@ -74,12 +75,13 @@ export function replyTo(conversation: Conversation): Reply {
   };
 }
 
-// Only the lines at the end: earlier ones (a digest, an interrupted message) are done or come again.
+// Only the lines at the end: earlier ones (a digest, an interrupted message) are done or come again. The text of a reviewer is quoted.
 function stepsOf(text: string): RegExpMatchArray[] {
   const lines = text.split('\n');
   const before = lines.findLastIndex((line) => line.trim() !== '' && !line.startsWith('do: '));
-  return lines
-    .slice(before + 1)
+  const atEnd = lines.slice(before + 1).filter((line) => line.startsWith('do: '));
+  const quoted = lines.filter((line) => line.startsWith('> do: ')).map((line) => line.slice('> '.length));
+  return (atEnd.length > 0 ? atEnd : quoted)
     .map((line) => line.match(/^do: *(\w+) *(.*)$/))
     .filter((match) => match !== null);
 }

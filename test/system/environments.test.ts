@@ -24,7 +24,7 @@ beforeAll(async () => {
     // Each run ends with its turn.
     'warm_ttl_ms': 0,
   });
-  const agentsConfig = await writeProfiles({}, shell('none', 'none'), shell('bwrap', { driver: 'bwrap' }));
+  const agentsConfig = await writeProfiles({}, shell('none', 'none'), shell('bwrap', { driver: 'bwrap', 'tmp_mb': 8 }));
   test = await startApp({ roles: ['api', 'worker'], agentsConfig, maxConcurrentSessions: 4, isHttpForgeAllowed: true });
 });
 afterAll(() => test.close());
@@ -171,6 +171,16 @@ describe('a hostile repository', () => {
     expect(output).toMatch(/^works/);
     expect(output).toContain(reason);
     expect((await notices()).join('\n')).toContain(reason);
+  });
+
+  it.skipIf(problem !== null)('fails alone when it fills the temporary files of its sandbox', async () => {
+    const setup = 'head -c 16M /dev/zero > /tmp/full';
+    const forge = await addRepository({ [environmentFile]: `setup: ${setup}\n` });
+    const { output } = await run(forge, 'bwrap', 'echo "$PREFACE"; head -c 4M /dev/zero > /tmp/mine && echo written');
+    expect(output).toContain(`failed: \`${setup}`);
+    expect(output).toMatch(/written\n$/);
+    const log = expect.stringContaining('No space left on device');
+    expect(await builds(forge)).toMatchObject([{ state: 'FAILED', checkpointId: null, log }]);
   });
 
   it('cannot print without an end, nor leave a process', async () => {

@@ -1,4 +1,5 @@
 import { AgentCrash, type CrashCause, ProviderCrash } from '../../../agents/agent.ts';
+import { isFullError } from '../../../agents/programs/free-space.ts';
 import type { ProviderFailure } from '../../../agents/provider.ts';
 
 /** A failure of an agent, for users and clients. */
@@ -99,7 +100,9 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof RepositoryFailure)
     return { code: 'repository_unavailable', message: error.message, isRetryable: false };
   if (!(error instanceof AgentCrash)) {
-    const message = 'The service could not run the agent. The reason is in the log of the worker.';
+    const message = isFullError(error)
+      ? 'The disk of the worker is full, so the service could not run the agent.'
+      : 'The service could not run the agent. The reason is in the log of the worker.';
     return { code: 'internal', message, isRetryable: true };
   }
   if (error instanceof ProviderCrash) {

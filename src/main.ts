@@ -4,7 +4,7 @@ import { sharedNetworkWarning } from './agents/profiles/shared-networks.ts';
 import { createApp } from './app.ts';
 import { describeAgents } from './assembly/describe-agents.ts';
 import { readConfig } from './config/config.ts';
-import { consoleLinkAddress, createConsoleLink } from './domain/identity/keys/console-sessions.ts';
+import { consoleLinkAddress, createConsoleLink } from './domain/identity/keys/console-links.ts';
 import type { FirstStart } from './domain/installation/bootstrap.ts';
 
 /** The maximum duration of a stop, after which the process exits. */

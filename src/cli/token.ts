@@ -1,7 +1,7 @@
 // npm run token: creates a new administrator token, for an operator who has access to the host but has lost the token.
 
 import { readConfig } from '../config/config.ts';
-import { consoleLinkAddress, createConsoleLink } from '../domain/identity/keys/console-sessions.ts';
+import { consoleLinkAddress, createConsoleLink } from '../domain/identity/keys/console-links.ts';
 import { findEnterpriseId, newAdministratorToken, prepareInstallation } from '../domain/installation/bootstrap.ts';
 import { serviceAddress } from '../http/listen.ts';
 import { createKeyring, loadSecretKey } from '../store/cipher.ts';

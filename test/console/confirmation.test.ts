@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { confirmationMs } from '../../src/auth/confirmation.ts';
-import { createConsoleLink } from '../../src/domain/identity/keys/console-sessions.ts';
+import { createConsoleLink } from '../../src/domain/identity/keys/console-links.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { daily, recurring, startSession } from '../support/automations.ts';
 import { type Clock, stopClock } from '../support/clock.ts';

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createConsoleLink } from '../../src/domain/identity/keys/console-sessions.ts';
+import { createConsoleLink } from '../../src/domain/identity/keys/console-links.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import {
   heapHas,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createConsoleLink } from '../../src/domain/identity/keys/console-sessions.ts';
+import { createConsoleLink } from '../../src/domain/identity/keys/console-links.ts';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import {
   holdSockets,

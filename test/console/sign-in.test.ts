@@ -2,11 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import {
-  consoleSessionMs,
-  createConsoleLink,
-  maxConsoleSessions,
-} from '../../src/domain/identity/keys/console-sessions.ts';
+import { createConsoleLink } from '../../src/domain/identity/keys/console-links.ts';
+import { consoleSessionMs, maxConsoleSessions } from '../../src/domain/identity/keys/console-sessions.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { stopClock } from '../support/clock.ts';
 import { ask, fromConsole, type Halves, openSocket, send, signIn } from '../support/console.ts';
@@ -227,6 +224,43 @@ it('a link signs in once, for a short time, and with the permissions of its key'
     clock.advance(15 * 60_000);
     expect((await send(later, 'POST', { link: late })).status).toBe(401);
     expect(await createConsoleLink(later.app.services, 'cog_nobodys')).toBeNull();
+  } finally {
+    await later.close();
+  }
+});
+
+it('the tab that used a link may repeat it for a minute, and nobody else', async () => {
+  const later = await startApp();
+  try {
+    const clock = stopClock(later);
+    const link = await createConsoleLink(later.app.services, later.adminToken);
+    const attempt = 'a1'.repeat(16);
+    const first = await signIn(later, { link, attempt });
+    for (const other of [{ link }, { link, attempt: 'b2'.repeat(16) }]) {
+      expect((await send(later, 'POST', other)).status).toBe(401);
+    }
+    for (const wrong of ['', 'a1', 7, null, 'A1'.repeat(16)]) {
+      expect((await send(later, 'POST', { link, attempt: wrong })).status).toBe(400);
+    }
+    const again = await Promise.all(Array.from({ length: 3 }, () => signIn(later, { link, attempt })));
+    // Of all of these sign-ins one is left, and it is not confirmed.
+    const all = await Promise.all([first, ...again].map((halves) => ask(later, halves, viewerQuery)));
+    expect(all.map(({ status }) => status).toSorted()).toEqual([200, 401, 401, 401]);
+    const stored = await later.app.services.store.query<{ text: string }>(
+      'select l::text || s::text as text from console_link l join console_session s on s.console_link_id = l.id',
+    );
+    expect(stored).toHaveLength(1);
+    expect(stored[0]?.text).not.toContain(attempt);
+    const confirmed = await later.app.services.store.query(
+      'select 1 from console_session where confirmed_at is not null',
+    );
+    expect(confirmed).toEqual([]);
+    clock.advance(60_000);
+    expect((await send(later, 'POST', { link, attempt })).status).toBe(401);
+    expect(
+      (await send(later, 'POST', { link: await createConsoleLink(later.app.services, later.adminToken), attempt }))
+        .status,
+    ).toBe(200);
   } finally {
     await later.close();
   }

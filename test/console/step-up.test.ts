@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { confirmationMs } from '../../src/auth/confirmation.ts';
-import { createConsoleLink } from '../../src/domain/identity/keys/console-sessions.ts';
+import { createConsoleLink } from '../../src/domain/identity/keys/console-links.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { stopClock } from '../support/clock.ts';
 import { missing, openBrowser, openSignedIn, openWindow, seriousFindings } from '../support/console-browser.ts';

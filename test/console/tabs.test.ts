@@ -1,7 +1,8 @@
 import type { Browser, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createConsoleLink } from '../../src/domain/identity/keys/console-links.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { missing, openBrowser, openSignedIn, secretKey, signInAlone } from '../support/console-browser.ts';
+import { missing, openBrowser, openSignedIn, openWindow, secretKey, signInAlone } from '../support/console-browser.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 
 const secretOf = (page: Page) => page.evaluate((key) => localStorage.getItem(key), secretKey);
@@ -162,5 +163,33 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     await second.getByText("That link isn't valid").waitFor();
     expect(await second.getByLabel('Token').getAttribute('aria-invalid')).toBeNull();
     await window.page.context().close();
+  });
+
+  it('a page that is loaded again before the answer arrives signs in with the same link', async () => {
+    const { page, consoleErrors } = await openWindow(browser, test);
+    const code = await createConsoleLink(test.app.services, test.adminToken);
+    // The service answers, and the page does not get it.
+    const answered = new Promise<number>((resolve) => {
+      void page.route('**/console/session', async (route) => {
+        if (route.request().method() === 'POST') resolve((await route.fetch()).status());
+        else await route.continue();
+      });
+    });
+    await page.goto(`/sign-in#link=${code}`);
+    expect(await answered).toBe(200);
+    await page.unroute('**/console/session');
+    await page.reload();
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    expect(page.url()).not.toContain('sign-in');
+    expect(await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.includes('link')))).toEqual([]);
+    // Nobody else can use it.
+    const other = await openWindow(browser, test);
+    await other.page.goto(`/sign-in#link=${code}`);
+    await other.page.getByText("That link isn't valid").waitFor();
+    await other.page.reload();
+    await other.page.getByLabel('Token').waitFor();
+    expect(await other.page.getByText("That link isn't valid").count()).toBe(0);
+    expect(consoleErrors).toEqual([]);
+    await Promise.all([page.context().close(), other.page.context().close()]);
   });
 });

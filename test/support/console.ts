@@ -26,7 +26,7 @@ export function send(
 /** Returns both halves of a sign-in with a token or a link. `headers`: additional headers, such as those of the previous sign-in. */
 export async function signIn(
   test: Pick<TestApp, 'url'>,
-  credential: string | { readonly link: string | null },
+  credential: string | { readonly link: string | null; readonly attempt?: string },
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Required<Halves>> {
   const body = typeof credential === 'string' ? { token: credential } : credential;

@@ -282,7 +282,7 @@ export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
   },
   async login(actor) {
     const context = await actor.context();
-    await createConsoleSession(context, { isConfirmed: true });
+    await createConsoleSession(context);
     return { target: prefixedId('apiKey', context.viewer.apiKeyId ?? ''), organization: null };
   },
   async create_secret(actor, organization) {

@@ -22,11 +22,13 @@ type MethodHandlers = Readonly<Record<string, SignInHandler>>;
 
 const invalidToken =
   "That token isn't valid. Check for typos, or create a new one: it may have expired or been revoked.";
-const needsInput = 'A JSON object with "token" or "link" is needed, of at most 4 KiB.';
+const needsInput =
+  'A JSON object with "token", or with "link" and an optional "attempt" of 32 hexadecimal digits, is needed, of at most 4 KiB.';
+const attemptPattern = /^[0-9a-f]{32}$/;
 const needsToken = 'A JSON object with "token" is needed, of at most 4 KiB.';
 
 /**
- * Handles `/console/session`: POST `{token}` or `{link}` signs a browser in and answers `{pageSecret}`; DELETE signs it
+ * Handles `/console/session`: POST `{token}` or `{link, attempt?}` (32 hexadecimal digits) signs a browser in and answers `{pageSecret}`; DELETE signs it
  * out. Handles `/console/session/confirmation`: POST `{token}` confirms the sign-in with the token of its key. Accepts
  * requests of this service's pages only: they have the header `Switchyard-Client: console` and the service's own
  * origin. Returns null for other paths.
@@ -92,8 +94,11 @@ export function createSignIn(services: Services): (request: RequestView) => Prom
 const pageSecretOf = (request: RequestView) => readPageSecret(request.header(pageSecretHeader));
 
 function readSignIn(body: Readonly<Record<string, unknown>> | null): SignInInput | null {
-  const { token, link } = body ?? {};
-  if (typeof link === 'string') return { link };
+  const { token, link, attempt } = body ?? {};
+  if (typeof link === 'string') {
+    if (attempt === undefined) return { link, attempt: null };
+    return typeof attempt === 'string' && attemptPattern.test(attempt) ? { link, attempt } : null;
+  }
   // "Bearer " may precede the token, as elsewhere. A text that cannot be a token counts as an invalid token.
   return typeof token === 'string' ? { token: readToken(token, true) } : null;
 }

@@ -7,16 +7,7 @@ import { notifySignedIn } from '../relay/signed-out.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Mark } from '../ui/icons.tsx';
-
-/**
- * The code of a one-time sign-in link. It follows the "#", which browsers do not send to servers, and is removed from
- * the URL at once.
- */
-function takeLink(): string | null {
-  const link = new URLSearchParams(location.hash.slice(1)).get('link');
-  if (link !== null) history.replaceState(null, '', location.pathname);
-  return link;
-}
+import { forgetLink, type SignInLink, takeLink } from './link.ts';
 
 interface Answer {
   readonly pageSecret?: string;
@@ -25,7 +16,7 @@ interface Answer {
 
 /** Signs in and stores the page secret. Returns the reason of a refusal, or null. */
 async function send(
-  input: { readonly token: string } | { readonly link: string },
+  input: { readonly token: string } | SignInLink,
 ): Promise<{ readonly message: string; readonly status: number } | null> {
   try {
     const response = await fetch('/console/session', {
@@ -54,7 +45,7 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
   const field = useRef<HTMLInputElement>(null);
   const [isBusy, setBusy] = useState(false);
   // A link in a browser that is or was signed in; in the second case the name is null.
-  const [offer, setOffer] = useState<{ readonly link: string; readonly name: string | null } | null>(null);
+  const [offer, setOffer] = useState<{ readonly link: SignInLink; readonly name: string | null } | null>(null);
   const isTaken = useRef(false);
 
   const finishSignIn = () => {
@@ -67,6 +58,8 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
     setBusy(true);
     const refusal = await send(input);
     setBusy(false);
+    // After a connection that broke, a reload uses the link again.
+    if (refusal?.status !== 0) forgetLink();
     if (refusal === null) return finishSignIn();
     setOffer(null);
     setError({ isOfLink: refusal.status === 401 && 'link' in input, message: refusal.message });
@@ -84,7 +77,7 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
     void fetchViewer().then((viewer) => {
       if (viewer?.name !== undefined) setOffer({ link, name: viewer.name });
       else if (pageSecret() !== null) setOffer({ link, name: null });
-      else void enter({ link });
+      else void enter(link);
     });
   }, []);
 
@@ -98,6 +91,7 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
         <form
           onSubmit={(event) => {
             event.preventDefault();
+            forgetLink();
             if (offer.name === null) setOffer(null);
             else finishSignIn();
           }}
@@ -111,7 +105,7 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
           <Button type="submit" tone="primary" autoFocus>
             {offer.name === null ? 'Sign in with a token' : 'Stay signed in'}
           </Button>
-          <Button isBusy={isBusy} onClick={() => void enter({ link: offer.link })}>
+          <Button isBusy={isBusy} onClick={() => void enter(offer.link)}>
             Use link
           </Button>
         </form>

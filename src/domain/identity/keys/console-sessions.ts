@@ -3,12 +3,11 @@ import { DomainError } from '../../../common/errors.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
 import { newId } from '../../ids.ts';
+import { type LinkUse, spendConsoleLink } from './console-links.ts';
 import { announceKeyChange } from './key-changes.ts';
 
 /** Lifetime of a console sign-in. */
 export const consoleSessionMs = 7 * 24 * 60 * 60 * 1_000;
-/** Lifetime of a sign-in link. */
-export const consoleLinkMs = 15 * 60 * 1_000;
 /** Maximum number of concurrent console sessions of a key: a further sign-in ends the oldest one. */
 export const maxConsoleSessions = 20;
 
@@ -23,13 +22,11 @@ export interface ConsoleSession {
 
 /**
  * Signs a browser in with the viewer's key: it acts with that key's permissions, and no longer than the key is valid.
- * Throws FORBIDDEN for a viewer that is a console session itself: a session never creates another. `isConfirmed`: the
- * browser has sent the token itself.
+ * Throws FORBIDDEN for a viewer that is a console session itself: a session never creates another. `link`: the link that
+ * the browser uses up; null: it has sent the token itself, which also confirms the sign-in. Throws UNAUTHENTICATED if
+ * another browser has used the link meanwhile.
  */
-export async function createConsoleSession(
-  context: Context,
-  { isConfirmed }: { readonly isConfirmed: boolean },
-): Promise<ConsoleSession> {
+export async function createConsoleSession(context: Context, link: LinkUse | null = null): Promise<ConsoleSession> {
   const { viewer, keyring, now } = context;
   const { apiKeyId } = viewer;
   if (apiKeyId === null || viewer.consoleSessionId !== undefined) {
@@ -40,9 +37,10 @@ export async function createConsoleSession(
   const maxExpiresAt = new Date(createdAt.getTime() + consoleSessionMs);
   const expiresAt = viewer.expiresAt && viewer.expiresAt < maxExpiresAt ? viewer.expiresAt : maxExpiresAt;
   await context.store.transact(async (tx) => {
+    if (link !== null) await spendConsoleLink(context, tx, link);
     await tx.query(
-      `insert into console_session (id, token_hash, page_secret_hash, api_key_id, created_at, expires_at, confirmed_at)
-       values ($1, $2, $3, $4, $5::timestamptz, $6::timestamptz, $7::timestamptz)`,
+      `insert into console_session (id, token_hash, page_secret_hash, api_key_id, created_at, expires_at, confirmed_at, console_link_id)
+       values ($1, $2, $3, $4, $5::timestamptz, $6::timestamptz, $7::timestamptz, $8)`,
       [
         newId(),
         keyring.hashToken(code),
@@ -50,7 +48,8 @@ export async function createConsoleSession(
         apiKeyId,
         createdAt,
         expiresAt,
-        isConfirmed ? createdAt : null,
+        link === null ? createdAt : null,
+        link?.id ?? null,
       ],
     );
     const ended = await tx.query(
@@ -82,43 +81,6 @@ export async function endConsoleSession(
     if (ended.length > 0) await announceKeyChange(services, tx);
     return ended.length > 0;
   });
-}
-
-/** Creates the URL of a sign-in link. The code is in the fragment, which browsers don't send and proxies don't log. */
-export const consoleLinkAddress = (baseUrl: string, code: string): string => `${baseUrl}/sign-in#link=${code}`;
-
-/** Creates a code for a link that signs in once, with the key of a token. Returns null if there is no such key. */
-export async function createConsoleLink(
-  services: Pick<Context, 'store' | 'keyring' | 'now'>,
-  token: string,
-): Promise<string | null> {
-  const { store, keyring, now } = services;
-  const code = newConsoleCode();
-  const createdAt = now();
-  const expiresAt = new Date(createdAt.getTime() + consoleLinkMs);
-  const created = await store.execute(
-    `insert into console_link (id, code_hash, api_key_id, created_at, expires_at)
-     select $1, $2, k.id, $3::timestamptz, $4::timestamptz from api_key k where k.token_hash = any($5) returning id`,
-    [newId(), keyring.hashToken(code), createdAt, expiresAt, keyring.tokenHashes(token)],
-  );
-  return created.length > 0 ? code : null;
-}
-
-/**
- * Returns the unprefixed id of the key that a link signs in with, and uses the link up. Returns null for an invalid
- * link.
- */
-export async function redeemConsoleLink(
-  services: Pick<Context, 'store' | 'keyring' | 'now'>,
-  code: string,
-): Promise<string | null> {
-  const hashes = services.keyring.tokenHashes(code);
-  // One statement: of two concurrent calls, only one finds the link.
-  const [link] = await services.store.execute<{ apiKeyId: string }>(
-    'delete from console_link where code_hash = any($1) and expires_at > $2 returning api_key_id as "apiKeyId"',
-    [hashes, services.now()],
-  );
-  return link?.apiKeyId ?? null;
 }
 
 /** Deletes console sessions and links that are over, and sessions of revoked keys. */

@@ -4,31 +4,42 @@ import { DomainError } from '../../../common/errors.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Services } from '../../context.ts';
 import { authenticateLimited, countFailure } from '../../limits/authenticate-limited.ts';
-import { type ConsoleSession, createConsoleSession, redeemConsoleLink } from './console-sessions.ts';
+import { findConsoleLink, invalidLinkError, type LinkUse } from './console-links.ts';
+import { type ConsoleSession, createConsoleSession } from './console-sessions.ts';
 
-const invalidLink =
-  "That link isn't valid. A link signs in once, within 15 minutes. Create a new one, or sign in with a token.";
-
-/** Credential of a browser that signs in: a token, or the code of a link. */
-export type SignInInput = { readonly token: string | null } | { readonly link: string };
+/**
+ * Credential of a browser that signs in: a token, or the code of a link. With the same `attempt`, a random text, a tab may
+ * use the same link again for a minute if it did not get the answer.
+ */
+export type SignInInput =
+  | { readonly token: string | null }
+  | { readonly link: string; readonly attempt: string | null };
 
 /**
  * Signs a browser in to the console. A token also confirms the sign-in; a link does not. Throws UNAUTHENTICATED;
  * RATE_LIMITED for an address with too many failed attempts.
  */
 export async function signIn(services: Services, input: SignInInput, address: string | null): Promise<ConsoleSession> {
-  const isLink = 'link' in input;
-  const viewer = isLink
-    ? await viewerOfLink(services, input.link, address)
-    : await authenticateLimited(services, input.token, address);
-  return createConsoleSession({ ...services, viewer, address }, { isConfirmed: !isLink });
+  if (!('link' in input)) {
+    const viewer = await authenticateLimited(services, input.token, address);
+    return createConsoleSession({ ...services, viewer, address });
+  }
+  const { viewer, use } = await readLink(services, input, address);
+  return createConsoleSession({ ...services, viewer, address }, use).catch(async (error: unknown) => {
+    const isUsed = error instanceof DomainError && error.code === 'UNAUTHENTICATED';
+    throw isUsed ? await countFailure(services, address, error) : error;
+  });
 }
 
-async function viewerOfLink(services: Services, code: string, address: string | null): Promise<Viewer> {
-  const apiKeyId = await redeemConsoleLink(services, code);
-  const [viewer] = apiKeyId === null ? [] : await findViewers(services, [{ apiKeyId, address }]);
-  if (viewer) return viewer;
-  throw await countFailure(services, address, new DomainError('UNAUTHENTICATED', invalidLink));
+async function readLink(
+  services: Services,
+  { link: code, attempt }: Extract<SignInInput, { readonly link: string }>,
+  address: string | null,
+): Promise<{ readonly viewer: Viewer; readonly use: LinkUse }> {
+  const link = await findConsoleLink(services, code, attempt);
+  const [viewer] = link === null ? [] : await findViewers(services, [{ apiKeyId: link.apiKeyId, address }]);
+  if (link === null || !viewer) throw await countFailure(services, address, invalidLinkError());
+  return { viewer, use: { id: link.id, attempt } };
 }
 
 /**

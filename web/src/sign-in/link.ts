@@ -1,0 +1,44 @@
+import { newKey } from '../relay/new-key.ts';
+
+const key = 'switchyard:sign-in-link';
+
+/** A one-time sign-in link that this tab has opened. */
+export interface SignInLink {
+  readonly link: string;
+  /** Only this tab knows it. With it, the tab can use the link again if it is loaded again before the answer arrives. */
+  readonly attempt: string;
+}
+
+/**
+ * Returns the sign-in link of the URL, or the one that this tab has not finished. Its code follows the "#", which browsers do
+ * not send to servers, and is removed from the URL at once. The storage of the tab keeps it until {@link forgetLink}.
+ */
+export function takeLink(): SignInLink | null {
+  const link = new URLSearchParams(location.hash.slice(1)).get('link');
+  if (link === null) return readStored();
+  history.replaceState(null, '', location.pathname);
+  const taken = { link, attempt: newKey() };
+  try {
+    sessionStorage.setItem(key, JSON.stringify(taken));
+  } catch {
+    // Without storage, a reload loses the link.
+  }
+  return taken;
+}
+
+/** Forgets the link of this tab: it was used or refused, or the user signed in otherwise. */
+export function forgetLink(): void {
+  try {
+    sessionStorage.removeItem(key);
+  } catch {
+    // It was not stored.
+  }
+}
+
+function readStored(): SignInLink | null {
+  try {
+    return JSON.parse(sessionStorage.getItem(key) ?? 'null') as SignInLink | null;
+  } catch {
+    return null;
+  }
+}

@@ -38,12 +38,14 @@ describe.skipIf(missing !== null)('questions in the console', { timeout: 120_000
     const { id } = await start('tool Deploy\ntool Restart');
     const { page, consoleErrors: pageErrors, pictures, go } = await open(id);
     await go();
-    const first = card(page, 'May I run Deploy?');
+    const first = card(page, 'Deploy');
     await first.getByText('Permission needed').waitFor();
-    expect(await first.getByRole('button').allTextContents()).toEqual(['Allow once', 'Always allow', 'Reject']);
+    expect(await first.getByRole('button').allTextContents()).toEqual(['1 Allow once', '2 Always allow', '3 Reject']);
+    // The message that repeats the question for other clients is not shown.
+    expect(await page.getByText('Always allow').count()).toBe(1);
     await pictures('session-permission');
     await first.getByRole('button', { name: 'Reject' }).click();
-    const second = card(page, 'May I run Restart?');
+    const second = card(page, 'Restart');
     await second.getByRole('button', { name: 'Allow once' }).waitFor();
     expect(await first.getByRole('button').count()).toBe(0);
     expect(await first.getByText('was not answered').count()).toBe(0);
@@ -62,14 +64,14 @@ describe.skipIf(missing !== null)('questions in the console', { timeout: 120_000
     const { page, go } = await open(id);
     const letOn = await holdSockets(page);
     await go();
-    const first = card(page, 'May I run Deploy?');
+    const first = card(page, 'Deploy');
     await first.getByRole('button', { name: 'Allow once' }).waitFor();
     await answerQuestion(test, id, questionId, { optionId: '3' });
     await waitForQuestion(test, id, 'May I run Restart?');
     await first.getByRole('button', { name: 'Allow once' }).click();
     await page.getByText('This question is no longer open').waitFor();
     letOn();
-    await card(page, 'May I run Restart?').getByRole('button', { name: 'Reject' }).waitFor();
+    await card(page, 'Restart').getByRole('button', { name: 'Reject' }).waitFor();
     expect(await first.getByRole('button').count()).toBe(0);
     expect((await readAnswers(test, id)).permissions.map(({ decision }) => decision)).toEqual(['DENIED']);
   });
@@ -78,13 +80,17 @@ describe.skipIf(missing !== null)('questions in the console', { timeout: 120_000
     const { id } = await start('tool Deploy\nsay deployed');
     const { page, go } = await open(id);
     await go();
-    const question = card(page, 'May I run Deploy?');
-    await question.getByText('If you send a message instead').waitFor();
+    const question = card(page, 'Deploy');
+    await question.getByText('Or reply in your own words below.').waitFor();
+    await page.getByText('Enter replies in words').waitFor();
     await page.getByLabel('Message to the agent').fill('say yes indeed');
     await page.keyboard.press('Enter');
     await page.getByText('yes indeed', { exact: true }).waitFor();
-    await question.getByText('This question was closed without an answer.').waitFor();
+    await question.getByText('Answered in words instead of a choice. The agent did not run it.').waitFor();
     expect(await question.getByRole('button').count()).toBe(0);
+    expect(await page.getByText('Denied').count()).toBe(0);
+    // The reply was the prompt of a turn of its own, which ends as others do.
+    await page.getByText('Finished', { exact: true }).waitFor();
     expect((await readAnswers(test, id)).permissions.map(({ decision }) => decision)).toEqual(['CANCELLED']);
   });
 });

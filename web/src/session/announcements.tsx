@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { splitFiles } from './attachments.tsx';
 import type { Entry } from './entry.ts';
 import { plainText } from './plain-title.ts';
+import { repeatsQuestion } from './question-text.ts';
 import { repeatsCause } from './transcript-rows.ts';
 import type { Transcript } from './use-transcript.ts';
 
@@ -49,8 +50,7 @@ function announcementOf(entry: Entry, before: Entry | undefined): string | null 
   if (entry.__typename === 'QuestionEvent') return `Question: ${shortened(entry.body)}`;
   if (entry.__typename === 'ErrorEvent') return `Error: ${shortened(entry.body)}`;
   if (entry.__typename !== 'SessionMessage' || entry.type !== 'AGENT_MESSAGE') return null;
-  // Each question is also sent as a message.
-  if (before?.__typename === 'QuestionEvent' && before.body.trim() === entry.body.trim()) return null;
+  if (before?.__typename === 'QuestionEvent' && repeatsQuestion(before, entry.body)) return null;
   if (before?.__typename === 'ErrorEvent' && repeatsCause(entry.body, before.body)) return null;
   return `Agent: ${shortened(entry.body)}`;
 }

@@ -15,6 +15,8 @@ interface ComposerProps {
   readonly placeholder: string;
   /** The question that the text answers; null: the text is a message. */
   readonly questionId: string | null;
+  /** True while the agent waits for a permission: the text is then a reply in words. */
+  readonly isPermission: boolean;
   /** The effect of a message during a turn that chooses none; null: unknown. */
   readonly steer: AgentSteer | null;
   /** True if the session has work that can be stopped. */
@@ -52,7 +54,9 @@ function defaultLabel(steer: AgentSteer | null): string {
 }
 
 /** Returns what Enter does, in words for the hint below the field. */
-function enterDoes({ isWorking, isInTurn, questionId, steer }: ComposerProps, chosen: MessageMode | ''): string {
+function enterDoes(props: ComposerProps, chosen: MessageMode | ''): string {
+  const { isWorking, isInTurn, questionId, isPermission, steer } = props;
+  if (isPermission) return 'replies in words';
   const mode = chosen === '' ? defaultMode(steer) : chosen;
   if (isInTurn && mode !== null) return mode === 'QUEUE' ? 'queues' : 'stops the agent and sends';
   return isWorking && !isInTurn && questionId !== null ? 'answers' : 'sends';

@@ -104,6 +104,10 @@ export function readEntry(reference: entry_event$key): Entry {
           createdAt
           title
           decision
+          toolCallId
+          question {
+            questionId
+          }
         }
         ... on StatusEvent {
           id

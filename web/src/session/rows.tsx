@@ -1,7 +1,6 @@
 import './rows.css';
-import { memo, useMemo, useState } from 'react';
+import { memo, useMemo } from 'react';
 import { nameOf } from '../ui/actor.ts';
-import { Button } from '../ui/button.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { Markdown } from '../ui/markdown.tsx';
 import { Time } from '../ui/time.tsx';
@@ -12,27 +11,23 @@ import { PushRow, RepositoryRow } from './repository-row.tsx';
 import { ToolCall } from './tool-call.tsx';
 import type { Row } from './transcript-rows.ts';
 import { UnansweredTag } from './unanswered.tsx';
-import type { Choose } from './use-answer.ts';
 import { useRowOpen } from './use-row-open.ts';
 
 interface RowProps {
   readonly row: Row;
-  /** True if the session waits for the answer to this question. */
-  readonly isPending: boolean;
-  readonly onChoose: Choose;
 }
 
 /** A row of the transcript. */
-export const RowView = memo(function RowView({ row, isPending, onChoose }: RowProps) {
+export const RowView = memo(function RowView({ row }: RowProps) {
   switch (row.type) {
     case 'message':
       return <Message {...row} />;
     case 'tool':
-      return <ToolCall entry={row.entry} draft={row.draft} rowKey={row.key} />;
+      return <ToolCall entry={row.entry} draft={row.draft} decision={row.decision} rowKey={row.key} />;
     case 'thought':
       return <Thought {...row} rowKey={row.key} />;
     case 'question':
-      return <Question {...row} isPending={isPending} onChoose={onChoose} />;
+      return <Question {...row} />;
     case 'repository':
       return <RepositoryRow entry={row.entry} />;
     case 'push':
@@ -117,47 +112,26 @@ function Thought({
 /** The number of characters of an unfinished thought that its collapsed row shows. */
 const latestLength = 160;
 
-interface QuestionProps extends Pick<Extract<Row, { type: 'question' }>, 'entry' | 'state'> {
-  readonly isPending: boolean;
-  readonly onChoose: Choose;
-}
+type QuestionProps = Pick<Extract<Row, { type: 'question' }>, 'entry' | 'state'>;
 
-function Question({ entry, state, isPending, onChoose }: QuestionProps) {
+/** A question that is no longer open. */
+function Question({ entry, state }: QuestionProps) {
   const isPermission = entry.reason === 'PERMISSION';
-  const [chosen, setChosen] = useState<string | null>(null);
-  const choose = async (optionId: string) => {
-    setChosen(optionId);
-    if (!(await onChoose(entry.questionId, optionId))) setChosen(null);
-  };
-  const hint = isPending ? (isPermission ? forPermission : forQuestion) : state === 'passed' ? passed : null;
+  const hint = questionHints[state];
   return (
-    <section className={`question${isPending ? ' open' : ''}`} aria-label="Question">
+    <section className="question" aria-label="Question">
       <header>
         <Icon name={isPermission ? 'key' : 'bell'} />
         <b>{isPermission ? 'Permission needed' : 'Question'}</b>
         <Time at={entry.createdAt} />
       </header>
       <Markdown text={entry.body} />
-      {isPending && entry.options.length > 0 && (
-        <div className="options">
-          {entry.options.map(({ optionId, name }) => (
-            <Button
-              key={optionId}
-              size="small"
-              isBusy={chosen === optionId}
-              disabled={chosen !== null && chosen !== optionId}
-              onClick={() => void choose(optionId)}
-            >
-              {visible(name)}
-            </Button>
-          ))}
-        </div>
-      )}
-      {hint !== null && <p className="hint">{hint}</p>}
+      {hint !== undefined && <p className="hint">{hint}</p>}
     </section>
   );
 }
 
-const forPermission = 'Choose an option. If you send a message instead, the turn stops.';
-const forQuestion = 'Reply below to answer.';
-const passed = 'This question was closed without an answer.';
+const questionHints: Readonly<Partial<Record<QuestionProps['state'], string>>> = {
+  passed: 'This question was closed without an answer.',
+  replied: 'Answered in words instead of a choice. The agent did not run it.',
+};

@@ -26,6 +26,12 @@ export const sessionPageDocument = graphql`
       pendingQuestion {
         questionId
         reason
+        body
+        createdAt
+        options {
+          optionId
+          name
+        }
       }
       viewerCanManage {
         isAllowed

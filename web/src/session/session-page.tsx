@@ -22,6 +22,7 @@ import { Composer } from './composer.tsx';
 import { Details } from './details.tsx';
 import { ForkedFrom } from './forked-from.tsx';
 import { KeyAction } from './key-action.tsx';
+import { PendingQuestion } from './pending-question.tsx';
 import { plainTitle } from './plain-title.ts';
 import { OtherViewers, Typing, usePresence } from './presence.tsx';
 import { QueuedMessages, useQueued, useWithdraw } from './queued-messages.tsx';
@@ -55,6 +56,12 @@ const subscription = graphql`
       pendingQuestion {
         questionId
         reason
+        body
+        createdAt
+        options {
+          optionId
+          name
+        }
       }
       attachments(first: 50) {
         nodes {
@@ -204,7 +211,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
           <Announcements entries={transcript.entries} isLoaded={transcript.isLoaded} />
           <FilesContext value={session.attachments.nodes}>
             <UnansweredContext value={unanswered}>
-              <Transcript transcript={transcript} questionId={pendingQuestion?.questionId ?? null} onChoose={choose} />
+              <Transcript transcript={transcript} questionId={pendingQuestion?.questionId ?? null} />
             </UnansweredContext>
           </FilesContext>
           <Typing others={presence.others} />
@@ -233,6 +240,15 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
               label={queueLabel({ isClosed: closed !== null, isWorking, hasFailed })}
             />
           </FilesContext>
+          {pendingQuestion && (
+            <PendingQuestion
+              key={pendingQuestion.questionId}
+              question={pendingQuestion}
+              entries={transcript.entries}
+              mayAnswer={mayChange && closed === null}
+              onChoose={choose}
+            />
+          )}
           <Composer
             onType={presence.typed}
             sessionId={sessionId}
@@ -241,6 +257,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
             placeholder={placeholderOf(status, statusDetail, pendingQuestion != null)}
             questionId={pendingQuestion?.reason === 'QUESTION' ? pendingQuestion.questionId : null}
             isWorking={isWorking}
+            isPermission={pendingQuestion?.reason === 'PERMISSION'}
             steer={steer}
             isInTurn={isWorking && status === 'RUNNING' && statusDetail?.startsWith('WAITING_FOR_') !== true}
           />
@@ -308,7 +325,7 @@ function refusalOf(endReason: string | null | undefined, isArchived: boolean): s
 
 function placeholderOf(status: string, statusDetail: string | null | undefined, hasQuestion: boolean): string {
   if (statusDetail === 'WAITING_FOR_USER') return hasQuestion ? 'Answer the agent' : 'Send a message to continue';
-  if (statusDetail === 'WAITING_FOR_APPROVAL') return 'Send a message to stop the turn';
+  if (statusDetail === 'WAITING_FOR_APPROVAL') return 'Reply in your own words';
   if (statusDetail === 'WAITING_FOR_QUOTA') return 'Send a message to continue now';
   if (status === 'SUSPENDED') return 'Send a message to resume the session';
   if (status === 'EXIT' || status === 'ERROR') return 'Send a message to continue the session';

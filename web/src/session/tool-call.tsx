@@ -8,7 +8,7 @@ import { Icon, type IconName } from '../ui/icons.tsx';
 import { safeAddress } from '../ui/safe-address.ts';
 import { writeSize } from '../ui/size.ts';
 import { visible } from '../ui/visible.ts';
-import type { EntryOf } from './entry.ts';
+import { type EntryOf, isOver } from './entry.ts';
 import { Terminal } from './terminal.tsx';
 import type { Row } from './transcript-rows.ts';
 import { useOutput } from './use-output.ts';
@@ -34,13 +34,19 @@ const statusLabels: Readonly<Record<string, string>> = {
   FAILED: 'failed',
 };
 
-interface ToolCallProps extends Pick<Extract<Row, { type: 'tool' }>, 'entry' | 'draft'> {
+const decisionLabels = { DENIED: 'denied', CANCELLED: 'cancelled' } as const;
+
+/** Agents do not report a call that they may not run any more. */
+const stateLabel = (call: Call, decision: ToolCallProps['decision']) =>
+  decision !== null && !isOver(call) ? decisionLabels[decision] : (statusLabels[call.toolStatus] ?? call.toolStatus);
+
+interface ToolCallProps extends Pick<Extract<Row, { type: 'tool' }>, 'entry' | 'draft' | 'decision'> {
   /** Key of the row. */
   readonly rowKey: string;
 }
 
 /** A tool call, collapsed to one line; its output and changes can be expanded. Opens by itself when output arrives live. */
-export function ToolCall({ entry, draft, rowKey }: ToolCallProps) {
+export function ToolCall({ entry, draft, decision, rowKey }: ToolCallProps) {
   const [chosen, setOpen] = useRowOpen(rowKey);
   const isOpen = chosen === true;
   const isLive = draft !== null && draft.text !== '';
@@ -59,7 +65,7 @@ export function ToolCall({ entry, draft, rowKey }: ToolCallProps) {
         <Icon name={kindIcon[toolKind] ?? 'gear'} />
         <span className="title">{visible(title) || 'Tool call'}</span>
         <Size diffs={diffs} />
-        <span className="state">{statusLabels[toolStatus] ?? toolStatus}</span>
+        <span className="state">{stateLabel(entry, decision)}</span>
       </summary>
       {isOpen && (
         <div className="tool-body">

@@ -2,6 +2,7 @@ import { nameOf } from '../ui/actor.ts';
 import { type Entry, type EntryOf, isOver } from './entry.ts';
 import { HeldMessages } from './held-messages.ts';
 import type { Draft } from './open-drafts.ts';
+import { repeatsQuestion } from './question-text.ts';
 import { isSameStep, repeatsFailure } from './repository-rows.ts';
 import { markReverted } from './reverted-rows.ts';
 
@@ -27,6 +28,8 @@ type RowContent =
       readonly startedAt: string;
       /** The output while the tool runs; null before and after. */
       readonly draft: Draft | null;
+      /** The decision on a permission without which the call does not run; null: none. */
+      readonly decision: 'DENIED' | 'CANCELLED' | null;
     }
   | {
       readonly key: string;
@@ -39,8 +42,11 @@ type RowContent =
       readonly key: string;
       readonly type: 'question';
       readonly entry: EntryOf<'QuestionEvent'>;
-      /** `passed`: something other than an answer followed, so the question may no longer be open. */
-      readonly state: 'last' | 'answered' | 'passed';
+      /**
+       * `passed`: something other than an answer followed, so the question may no longer be open. `replied`: a message
+       * followed instead of the choice of an option.
+       */
+      readonly state: 'last' | 'answered' | 'passed' | 'replied';
     }
   /** The latest step of a repository's clone. */
   | { readonly key: string; readonly type: 'repository'; readonly entry: EntryOf<'RepositoryEvent'> }
@@ -137,7 +143,7 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
       if (at !== undefined && isSame) rows[at] = { ...before, entry };
       else {
         tools.set(entry.toolCallId, rows.length);
-        rows.push({ key, type: 'tool', entry, startedAt: entry.createdAt, draft: null });
+        rows.push({ key, type: 'tool', entry, startedAt: entry.createdAt, draft: null, decision: null });
       }
       continue;
     }
@@ -157,10 +163,8 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
       continue;
     }
     if (entry.__typename === 'SessionMessage') {
-      if (entry.type !== 'AGENT_MESSAGE') question = close(rows, question, entry.answer);
-      // Each question is also sent as a message, for clients that read messages only. The transcript already shows the
-      // question.
-      else if (isQuestion(rows.at(-1), entry.body)) continue;
+      if (entry.type !== 'AGENT_MESSAGE') question = close(rows, question, entry);
+      else if (isRepeatedQuestion(rows.at(-1), entry.body)) continue;
       // Each error and each limit is also sent as a message, for the same clients.
       else if (cause !== null && repeatsCause(entry.body, cause)) continue;
       const row = { key: entry.draftId ?? key, type: 'message', entry, draft: null } as const;
@@ -185,6 +189,7 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
       rows.push({ key, type: 'question', entry, state: 'last' });
       continue;
     }
+    if (entry.__typename === 'PermissionEvent') decide(rows, entry, tools.get(entry.toolCallId));
     const toLine = lines[entry.__typename] as ((entry: Entry, before: Status) => Line) | undefined;
     const line = toLine?.(entry, status);
     if (entry.__typename === 'ErrorEvent' || entry.__typename === 'LimitEvent') cause = entry.body;
@@ -236,12 +241,11 @@ export function withDrafts(logRows: readonly Row[], drafts: readonly Draft[]): r
 export const repeatsCause = (message: string, cause: string): boolean =>
   cause !== '' && (message === cause || message.startsWith(`The session stopped with an error: ${cause}`));
 
+const isRepeatedQuestion = (row: Row | undefined, body: string) =>
+  row?.type === 'question' && repeatsQuestion(row.entry, body);
+
 const isCause = (row: Row | undefined, text: string) =>
   (row?.type === 'line' && row.text === text) || (row?.type === 'repository' && row.entry.repositoryState === 'FAILED');
-
-function isQuestion(row: Row | undefined, body: string): boolean {
-  return row?.type === 'question' && row.entry.body.trim() === body.trim();
-}
 
 // A turn that ends normally may have ended with a question.
 function closesQuestion(entry: Entry): boolean {
@@ -250,12 +254,25 @@ function closesQuestion(entry: Entry): boolean {
   return entry.__typename === 'StatusEvent' && (entry.status === 'EXIT' || entry.status === 'ERROR');
 }
 
-function close(rows: Row[], question: number | null, answer: EntryOf<'SessionMessage'>['answer'] = null): null {
+function close(rows: Row[], question: number | null, by: EntryOf<'SessionMessage'> | null = null): null {
   const row = question === null ? undefined : rows[question];
   if (question === null || row?.type !== 'question') return null;
-  const isAnswered = answer?.questionId === row.entry.questionId;
-  rows[question] = { ...row, state: isAnswered ? 'answered' : 'passed' };
+  const isAnswered = by?.answer?.questionId === row.entry.questionId;
+  const isReply = by !== null && row.entry.reason === 'PERMISSION';
+  rows[question] = { ...row, state: isAnswered ? 'answered' : isReply ? 'replied' : 'passed' };
   return null;
+}
+
+/** Applies a decision to the question that requested it and to the tool call, which no longer waits. */
+function decide(rows: Row[], { decision, toolCallId, question }: EntryOf<'PermissionEvent'>, tool: number | undefined) {
+  const requester = rows.findLastIndex(
+    (row) => row.type === 'question' && row.entry.questionId === question?.questionId,
+  );
+  const row = rows[requester];
+  if (row?.type === 'question' && decision !== 'CANCELLED') rows[requester] = { ...row, state: 'answered' };
+  const call = tool === undefined ? undefined : rows[tool];
+  if (tool === undefined || call?.type !== 'tool' || call.entry.toolCallId !== toolCallId) return;
+  if (decision === 'DENIED' || decision === 'CANCELLED') rows[tool] = { ...call, decision };
 }
 
 /** The agent's latest plan; null if this part of the log has none. */

@@ -6,7 +6,6 @@ import { Empty, Loading } from '../ui/states.tsx';
 import type { Entry } from './entry.ts';
 import { RowView } from './rows.tsx';
 import { type Row, transcriptRows, withDrafts } from './transcript-rows.ts';
-import type { Choose } from './use-answer.ts';
 import { RowsOpenContext } from './use-row-open.ts';
 import { type Transcript as TranscriptData, useDrafts } from './use-transcript.ts';
 
@@ -17,19 +16,25 @@ const endThreshold = 80;
 
 interface TranscriptProps {
   readonly transcript: TranscriptData;
-  /** The question that the session waits for; null: none. */
+  /** The question that the session waits for, which is shown outside of the transcript; null: none. */
   readonly questionId: string | null;
-  readonly onChoose: Choose;
 }
 
 /**
  * The log as a conversation. It renders only visible rows, opens at the end, stays there while the user is there, and
  * does not move while the user reads further up.
  */
-export function Transcript({ transcript, questionId, onChoose }: TranscriptProps) {
+export function Transcript({ transcript, questionId }: TranscriptProps) {
   const logRows = useMemo(() => transcriptRows(transcript.entries), [transcript.entries]);
   const drafts = useDrafts(transcript);
-  const rows = useMemo(() => withDrafts(logRows, drafts), [logRows, drafts]);
+  const rows = useMemo(
+    () =>
+      withDrafts(
+        logRows.filter((row) => !isPending(row, questionId)),
+        drafts,
+      ),
+    [logRows, drafts, questionId],
+  );
   const [opened] = useState(() => new Map<string, boolean>());
   const box = useRef<HTMLDivElement>(null);
   const [isAway, setAway] = useState(false);
@@ -120,7 +125,7 @@ export function Transcript({ transcript, questionId, onChoose }: TranscriptProps
                   ref={virtual.measureElement}
                   style={{ transform: `translateY(${item.start}px)` }}
                 >
-                  <RowView row={row} isPending={isPending(row, questionId)} onChoose={onChoose} />
+                  <RowView row={row} />
                 </div>
               );
             })}

@@ -11,6 +11,7 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  isRequiredArgument,
   isRequiredInputField,
   valueFromASTUntyped,
 } from 'graphql';
@@ -276,7 +277,8 @@ it.each(lists)(
   'enforces @constraint of the filter and the page, with the path of the refused member: %s',
   async (_what, owner, field, filter) => {
     const ask = async (args: string, path: readonly string[]) => {
-      const document = `query${owner === 'Organization' ? '($id: ID!)' : ''} ${around[owner]?.(`${field.name}(${args}) { pageInfo { hasNextPage } }`)}`;
+      const required = field.args.filter(isRequiredArgument).map((each) => `${each.name}: "x", `);
+      const document = `query${owner === 'Organization' ? '($id: ID!)' : ''} ${around[owner]?.(`${field.name}(${required.join('')}${args}) { pageInfo { hasNextPage } }`)}`;
       const { errors } = await graphql(test, test.adminToken, document, { id: test.organizationId });
       expect(
         errors?.map(({ extensions }) => extensions),

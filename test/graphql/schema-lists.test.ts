@@ -17,6 +17,9 @@ const plainLists: Readonly<Record<string, string>> = {
   'Consumption.organizations': 'As Consumption.sessions.',
   'Consumption.playbooks': 'As Consumption.sessions.',
   'RepositoryChanges.files': 'The files of a stored comparison, in the order of git; a filter narrows them.',
+  'Session.search': 'A log has one order, that of its numbers; the query narrows it.',
+  'Organization.sessionSearch':
+    'Sessions that a query finds: the last change comes first, and their own filter narrows them.',
   'Session.files': 'A directory, in the order in which people read one.',
 };
 
@@ -24,6 +27,8 @@ const plainLists: Readonly<Record<string, string>> = {
 const narrowed: Readonly<Record<string, readonly string[]>> = {
   'Session.events': ['kinds'],
   'RepositoryChanges.files': ['filter'],
+  'Session.search': ['query'],
+  'Organization.sessionSearch': ['filter', 'query'],
   'Session.files': ['checkpointId', 'path'],
 };
 

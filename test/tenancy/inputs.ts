@@ -25,6 +25,8 @@ const neverSent = new Set(['input.groupPrefix', 'input.prefixPath']);
 
 /** Values for texts that need a specific form. */
 const plainTexts: Readonly<Record<string, string>> = {
+  // A word of each tenant's sessions.
+  query: 'canary',
   email: 'walk@example.com',
   emails: 'walk@example.com',
   ranges: '0.0.0.0/0',

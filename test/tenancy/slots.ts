@@ -40,6 +40,7 @@ const words: Readonly<Record<string, readonly IdKind[]>> = {
   sessionchange: ['session'],
   waitingforme: ['session'],
   question: ['event'],
+  sessionsearch: ['session'],
 };
 
 /** Names that look like ids, but identify no stored object. */

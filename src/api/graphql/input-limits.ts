@@ -26,6 +26,7 @@ import { messageInputSchema } from '../../domain/sessions/messages.ts';
 import { optionChoiceSchema } from '../../domain/sessions/options/check-choices.ts';
 import { setOptionsSchema } from '../../domain/sessions/options/set-session-options.ts';
 import { presenceReportSchema } from '../../domain/sessions/presence/report-presence.ts';
+import { searchQuerySchema } from '../../domain/sessions/search/search-query.ts';
 import { sessionTagsSchema } from '../../domain/sessions/tags.ts';
 import { maxSearchLength } from '../../domain/text-search.ts';
 import { limitsOf, type ValueLimits } from '../../domain/value-limits.ts';
@@ -126,6 +127,7 @@ export function limitsOfMembers({ typeName, members }: LimitedMembers): Readonly
   const isBulk = typeName === 'SessionSelection';
   const limits = members.map(({ name, isList }): [string, ValueLimits | undefined] => {
     if (name === 'first' || name === 'last') return [name, pageSize];
+    if (typeName === null && name === 'query') return [name, limitsOf(searchQuerySchema, []).query];
     if (name === 'idempotencyKey') return [name, idempotencyKeyLimits];
     if (isFilter && name === 'search') return [name, { maxLength: maxSearchLength }];
     if (isFilter && isList) return [name, { maxItems: maxFilterValues }];

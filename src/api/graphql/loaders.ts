@@ -19,9 +19,10 @@ import { findCheckpoints, findCurrentCheckpoints } from '../../domain/sessions/c
 import { findSessions } from '../../domain/sessions/find-session.ts';
 import { readInsights, type SessionInsights } from '../../domain/sessions/insights.ts';
 import { findLogEntries, type LogListRequest, listLogs } from '../../domain/sessions/list-log.ts';
-import type { LogEntry, MessageEntry } from '../../domain/sessions/log.ts';
+import type { MessageEntry } from '../../domain/sessions/log.ts';
 import { readMessageStates, readQueuedMessages } from '../../domain/sessions/message-states.ts';
 import { readStoredOptions } from '../../domain/sessions/options/stored-options.ts';
+import { searchTranscripts } from '../../domain/sessions/search/search-transcript.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
 import {
   type LegacyCallRecord,
@@ -113,21 +114,26 @@ function pagesBy<R, I extends unknown[]>(
   };
 }
 
-function logPages({ ofSessions }: From) {
-  const pages = new Map<string, DataLoader<SessionRecord, Page<LogEntry>, string>>();
-  return (session: SessionRecord, request: LogListRequest): Promise<Page<LogEntry>> => {
-    const key = JSON.stringify(request);
-    let loader = pages.get(key);
-    if (!loader) {
-      const read = (sessions: readonly SessionRecord[]) => listLogs(ofSessions, sessions, request, pageLimits);
-      // A cursor belongs to one session. It is refused for each other session before anything is read.
-      const readEach = (sessions: readonly SessionRecord[]) =>
-        Promise.all(sessions.map((each) => read([each]).then(([page]) => page as Page<LogEntry>, toError)));
-      const hasCursor = request.after != null || request.before != null;
-      loader = new DataLoader(hasCursor ? readEach : read, { cacheKeyFn: ({ id }) => id });
-      pages.set(key, loader);
-    }
-    return loader.load(session);
+// Pages of lists in logs with the same arguments are read together.
+function pagesInLogs<R extends PageRequest, T>(
+  read: (context: Context, sessions: readonly SessionRecord[], request: R) => Promise<Page<T>[]>,
+) {
+  return ({ ofSessions }: From) => {
+    const pages = new Map<string, DataLoader<SessionRecord, Page<T>, string>>();
+    return (session: SessionRecord, request: R): Promise<Page<T>> => {
+      const key = JSON.stringify(request);
+      let loader = pages.get(key);
+      if (!loader) {
+        const readAll = (sessions: readonly SessionRecord[]) => read(ofSessions, sessions, request);
+        // A cursor belongs to one session. It is refused for each other session before anything is read.
+        const readEach = (sessions: readonly SessionRecord[]) =>
+          Promise.all(sessions.map((each) => readAll([each]).then(([page]) => page as Page<T>, toError)));
+        const hasCursor = request.after != null || request.before != null;
+        loader = new DataLoader(hasCursor ? readEach : readAll, { cacheKeyFn: ({ id }) => id });
+        pages.set(key, loader);
+      }
+      return loader.load(session);
+    };
   };
 }
 
@@ -241,7 +247,13 @@ const makeLoaders = lazily<From>()({
       listLegacyCallsOfOrganizations(context, ids, request, pageLimits),
   ),
   /** Loads a page of a session's log. */
-  logPage: logPages,
+  logPage: pagesInLogs((context, sessions, request: LogListRequest) =>
+    listLogs(context, sessions, request, pageLimits),
+  ),
+  /** Loads a page of what a search finds in a session's log. */
+  transcriptMatches: pagesInLogs((context, sessions, { query, ...request }: PageRequest & { readonly query: string }) =>
+    searchTranscripts(context, sessions, query, request, pageLimits),
+  ),
 });
 
 /** Creates loaders that run one statement for all ids, or for all sessions' pages, requested in the same tick. */

@@ -17,6 +17,7 @@ import {
   type SessionConditions,
   type SessionFilter,
 } from '../../src/domain/sessions/session-filter.ts';
+import { sessionGroups } from '../../src/domain/sessions/session-groups.ts';
 import {
   sessionEnds,
   sessionStatusDetails,
@@ -68,6 +69,7 @@ const sessionArbitrary = fc
     status: fc.constantFrom(...sessionStatuses),
     detail: orNull(fc.constantFrom(...sessionStatusDetails)),
     endedBy: orNull(fc.constantFrom(...sessionEnds)),
+    pendingQuestionId: orNull(fc.constant('question')),
     isArchived: fc.boolean(),
     isUnlisted: fc.boolean(),
     origin: fc.constantFrom(...sessionOrigins),
@@ -96,9 +98,9 @@ async function insert(session: typeof sessionArbitrary extends fc.Arbitrary<infe
   await test.store.execute(
     `insert into session (id, organization_id, title, is_title_derived, status, status_detail, ended_by, is_archived,
        is_unlisted, origin, tags, prompt, playbook_id, automation_id, parent_id, user_id, service_user_id, service_key_id, created_at, updated_at,
-       pull_requests)
+       pull_requests, pending_question_id)
      values ($1, $2, $3, false, $4, $5, $6, $7, $8, $9, $10::text[], 'x', $11, $12, $13, $14, $15, $16, $17::timestamptz, $18::timestamptz,
-       $19::jsonb)`,
+       $19::jsonb, $20)`,
     [
       id,
       session.organizationId,
@@ -119,6 +121,7 @@ async function insert(session: typeof sessionArbitrary extends fc.Arbitrary<infe
       session.createdAt,
       session.updatedAt,
       JSON.stringify(session.pullRequests.map((state, index) => ({ url: `https://git.test/${index}`, state }))),
+      session.pendingQuestionId,
     ],
   );
   await test.store.execute(
@@ -136,6 +139,7 @@ const conditions: fc.Arbitrary<SessionConditions> = fc.record(
     status: someOf(sessionStatuses),
     statusDetail: someOf(sessionStatusDetails),
     endReasons: someOf(sessionEnds),
+    group: someOf(sessionGroups),
     tags: someOf(tags),
     allTags: someOf(tags),
     pullRequestStates: someOf(pullRequestStates),

@@ -3,6 +3,7 @@ import { type Creators, containsText, createdBounds, isCreatedBy, isOneOf, wasCr
 import type { Bind } from '../nested-pages.ts';
 import { textSearch } from '../text-search.ts';
 import { type PullRequest, pullRequestStates, type SessionRecord } from './session.ts';
+import { groupColumn, groupOf, type SessionGroup } from './session-groups.ts';
 import { type SessionStatusDetail, statusOfDetail } from './status.ts';
 
 /**
@@ -66,6 +67,11 @@ export const sessionMembers = {
       details.some((each) => statusOfDetail(each) === status),
   }),
   endReasons: oneOf('endedBy'),
+  /** Sessions in any of these groups of an inbox. */
+  group: member<readonly SessionGroup[]>({
+    sql: (groups, bind) => [isOneOf(groupColumn, groups, bind)],
+    matches: (groups, session) => groups.includes(groupOf(session)),
+  }),
   /** Sessions with any of these tags. */
   tags: member<readonly string[]>({
     sql: (tags, bind) => [hasTag(tags, bind)],

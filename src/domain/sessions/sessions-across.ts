@@ -171,7 +171,15 @@ function live(alias: string, enterpriseId: string, { all, ids }: Organizations, 
 const everywhereIndexed = ['sessionIds', 'playbookId', 'automationIds', 'parentId', 'createdBy', 'userEmail'] as const;
 
 /** Conditions that select few sessions by an index that begins with the organization. */
-const organizationIndexed = ['status', 'statusDetail', 'endReasons', 'tags', 'allTags', 'pullRequestStates'] as const;
+const organizationIndexed = [
+  'status',
+  'statusDetail',
+  'endReasons',
+  'group',
+  'tags',
+  'allTags',
+  'pullRequestStates',
+] as const;
 
 /**
  * Returns a single source of a part's rows in order, over all its organizations; null if there is none: then each

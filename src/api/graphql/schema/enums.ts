@@ -8,6 +8,7 @@ import type { AttachmentRecord } from '../../../domain/sessions/attachments/atta
 import type { SessionSize } from '../../../domain/sessions/insights.ts';
 import type { EventKind, MessageType } from '../../../domain/sessions/log.ts';
 import type { SessionOrigin } from '../../../domain/sessions/session.ts';
+import type { SessionGroup } from '../../../domain/sessions/session-groups.ts';
 import { sessionSorts } from '../../../domain/sessions/session-orders.ts';
 import type { SessionEnd, SessionStatus, SessionStatusDetail } from '../../../domain/sessions/status.ts';
 import { builder } from '../builder.ts';
@@ -29,6 +30,14 @@ export const SessionStatusEnum = defineEnum<SessionStatus>(
     resuming: 'The session is being resumed after it was suspended, finished or failed.',
   },
 );
+
+export const SessionGroupEnum = defineEnum<SessionGroup>('SessionGroup', 'Group of a session in an inbox.', {
+  'needs_you':
+    'The session waits for a person: it asks a question or for a permission, it failed, a limit of ACUs or of a budget suspended it, or it stopped and has an open pull request.',
+  working:
+    'The agent works, the session waits in the queue, or it continues by itself at the time when a limit of its provider is reset.',
+  done: 'The session finished, was suspended by a user or for inactivity, or is over or archived, and no person has to act.',
+});
 
 export const SessionStatusDetailEnum = defineEnum<SessionStatusDetail>(
   'SessionStatusDetail',

@@ -12,6 +12,7 @@ import { builder, type SchemaTypes } from '../builder.ts';
 import {
   OrderDirectionEnum,
   SessionEndReasonEnum,
+  SessionGroupEnum,
   SessionOrderFieldEnum,
   SessionOriginEnum,
   SessionStatusDetailEnum,
@@ -40,6 +41,7 @@ const conditionFields = (t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'In
     description:
       'Only sessions with one of these status details. Sessions with WAITING_FOR_USER and WAITING_FOR_APPROVAL wait for an answer.',
   }),
+  group: t.field({ type: [SessionGroupEnum], description: 'Only sessions in one of these groups of an inbox.' }),
   endReason: t.field({
     type: [SessionEndReasonEnum],
     description: 'Only sessions that ended for one of these reasons. A session that has not ended never matches.',

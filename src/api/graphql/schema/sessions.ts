@@ -2,6 +2,7 @@ import { ofAnySession } from '../../../domain/identity/organizations/enterprise-
 import { findSession } from '../../../domain/sessions/find-session.ts';
 import { type LogListRequest, logOf, logRequest } from '../../../domain/sessions/list-log.ts';
 import { type SessionRecord, sessionUrl } from '../../../domain/sessions/session.ts';
+import { groupOf } from '../../../domain/sessions/session-groups.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import type { GraphqlContext } from '../context.ts';
@@ -10,6 +11,7 @@ import { listTypes } from './add-list.ts';
 import {
   SessionEndReasonEnum,
   SessionEventKindEnum,
+  SessionGroupEnum,
   SessionOriginEnum,
   SessionQueueReasonEnum,
   SessionStatusDetailEnum,
@@ -50,6 +52,11 @@ builder.node(Session, {
       type: SessionStatusDetailEnum,
       nullable: true,
       description: 'Reason for the current status, or what the agent does in it; null if the status has no detail.',
+    }),
+    group: t.field({
+      type: SessionGroupEnum,
+      description: 'Group of the session in an inbox. It says what is to be done, not for whom.',
+      resolve: (session) => groupOf(session),
     }),
     waitsUntil: t.expose('waitsUntil', {
       type: 'DateTime',

@@ -26,60 +26,207 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 120_000
     await use(test, await seedSession(test, { organizationId: organizationUuid, createdAt }), 0.0002, createdAt);
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
     await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByRole('button', { name: 'Show as table: ACUs by user' }).click();
     const rows = page.getByRole('region', { name: 'ACUs by user, as a table' }).getByRole('row');
     await expect.poll(() => rows.allTextContents()).toEqual(['UserACUs', 'Switchyard<0.01']);
     const total = page.locator('.totals .card').filter({ has: page.getByText('ACUs', { exact: true }) });
-    expect(await total.textContent()).toBe('ACUs<0.01');
+    expect(await total.textContent()).toBe('ACUs<0.01from 0');
     expect(pageErrors).toEqual([]);
     await page.context().close();
   });
 
-  it('shows the usage by day, user and playbook, with its results, and exports it as CSV', async () => {
-    const { organizationId, token } = await makeOrganization(test, 'Used');
-    const organizationUuid = parseId('organization', organizationId) as string;
-    const days = [
+  it('shows the usage by day, user and playbook, as charts and tables, and exports it as CSV', async () => {
+    const { organizationUuid, token } = await used('Used', [
+      ['2026-02-27', 2, 'exit'],
       ['2026-03-01', 1.5, 'exit'],
       ['2026-03-03', 4, 'error'],
-    ] as const;
-    for (const [day, acus, status] of days) {
-      const session = await seedSession(test, { organizationId: organizationUuid, createdAt: day, status });
-      await use(test, session, acus, day);
-    }
-    const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token);
-    await page.getByRole('link', { name: 'Usage' }).click();
+    ]);
+    expect(organizationUuid).not.toBe('');
+    const { page, consoleErrors, picture } = await openSignedIn(browser, test, token, { at: '/usage' });
     await page.getByText('No data for these days.').first().waitFor();
     await page.getByLabel('From').fill('2026-03-01');
     await page.getByLabel('To').fill('2026-03-04');
-    const rowsOf = (title: string) =>
-      page
-        .getByRole('region', { name: `${title}, as a table` })
-        .getByRole('row')
-        .allTextContents();
-    await expect
-      .poll(() => rowsOf('ACUs by day'))
-      .toEqual(['DayACUs', '2026-03-011.5', '2026-03-020', '2026-03-034', '2026-03-040']);
-    expect(await rowsOf('ACUs by user')).toEqual(['UserACUs', 'Switchyard5.5']);
-    expect(await rowsOf('ACUs by playbook')).toEqual(['PlaybookACUs', 'No playbook5.5']);
-    expect(await rowsOf('Sessions by outcome')).toContain('Failed1');
-    expect(await rowsOf('Sessions by outcome')).toContain('Finished1');
-    expect(await rowsOf('Sessions by size')).toContain('S, less than 31');
-    expect(await page.getByRole('img', { name: 'ACUs by day, as a chart' }).count()).toBe(1);
+    await expect.poll(() => new URL(page.url()).search).toBe('?from=2026-03-01&to=2026-03-04');
+    await page.getByRole('slider', { name: 'ACUs by day, as a chart' }).waitFor();
     const heights = await page
-      .getByRole('img', { name: 'ACUs by day, as a chart' })
-      .locator('rect')
+      .locator('.chart rect.value')
       .evaluateAll((all) => all.map((each) => Math.round(each.getBoundingClientRect().height)));
     expect(heights.map((height) => height > 0)).toEqual([true, false, true, false]);
     expect((heights[0] as number) / (heights[2] as number)).toBeCloseTo(1.5 / 4, 1);
+    await picture('usage');
+    const rowsOf = async (title: string) => {
+      await page.getByRole('button', { name: `Show as table: ${title}` }).click();
+      return page
+        .getByRole('region', { name: `${title}, as a table` })
+        .getByRole('row')
+        .allTextContents();
+    };
+    expect(await rowsOf('ACUs by day')).toEqual([
+      'DayACUsPrevious period',
+      'Mar 1, 20261.50',
+      'Mar 2, 202600',
+      'Mar 3, 202642',
+      'Mar 4, 202600',
+    ]);
+    expect(await rowsOf('ACUs by user')).toEqual(['UserACUs', 'Switchyard5.5']);
+    expect(await rowsOf('ACUs by playbook')).toEqual(['PlaybookACUs', 'No playbook5.5']);
+    expect(await rowsOf('Sessions by outcome')).toContain('Failed1');
+    expect(await rowsOf('Sessions by size')).toContain('S, less than 31');
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Export CSV: ACUs by day' }).click(),
     ]);
     expect(await readFile(await download.path(), 'utf8')).toBe(
-      'Day,ACUs\r\n2026-03-01,1.5\r\n2026-03-02,0\r\n2026-03-03,4\r\n2026-03-04,0\r\n',
+      'Day,ACUs,Previous period\r\n2026-03-01,1.5,0\r\n2026-03-02,0,0\r\n2026-03-03,4,2\r\n2026-03-04,0,0\r\n',
     );
     await page.getByLabel('To').fill('2026-02-01');
     await page.getByText('The first day must not be after the last.').waitFor();
-    expect(pageErrors).toEqual([]);
+    expect(consoleErrors).toEqual([]);
     await page.context().close();
   });
+
+  it('compares the totals with the previous period, until that is switched off', async () => {
+    const { token } = await used('Compared', [
+      ['2026-02-27', 2, 'exit'],
+      ['2026-03-03', 3, 'exit'],
+    ]);
+    const { page } = await openSignedIn(browser, test, token, { at: '/usage?from=2026-03-01&to=2026-03-04' });
+    const total = page.locator('.totals .card').filter({ has: page.getByText('ACUs', { exact: true }) });
+    await expect.poll(() => total.textContent()).toBe('ACUs3+50% from 2');
+    expect(await page.locator('.totals').textContent()).toContain(
+      'Active users0Only service users and automations started sessions.',
+    );
+    await page.getByLabel('Compare with the previous period').uncheck();
+    await expect.poll(() => total.textContent()).toBe('ACUs3');
+    expect(new URL(page.url()).searchParams.get('compare')).toBe('no');
+    await page.context().close();
+  });
+
+  it('shows the values of a day by the mouse, a tap and the keys, and its sessions by a click and Enter', async () => {
+    const { token } = await used('Explored', [
+      ['2026-02-27', 2, 'exit'],
+      ['2026-03-01', 1.5, 'exit'],
+      ['2026-03-03', 4, 'exit'],
+    ]);
+    const at = '/usage?from=2026-03-01&to=2026-03-04';
+    const { page, consoleErrors, picture } = await openSignedIn(browser, test, token, { at });
+    const chart = page.getByRole('slider', { name: 'ACUs by day, as a chart' });
+    const tip = page.locator('.chart-tip');
+    const middleOf = async (day: number) => {
+      const { x, y, width, height } = await page
+        .locator('.chart rect.value')
+        .nth(day)
+        .evaluate((bar) => {
+          const { x: left, width: wide } = bar.getBoundingClientRect();
+          const box = (bar.closest('svg') as SVGElement).getBoundingClientRect();
+          return { x: left, y: box.y, width: wide, height: box.height };
+        });
+      return [x + width / 2, y + height / 2] as const;
+    };
+    await chart.waitFor();
+    await page.mouse.move(...(await middleOf(2)));
+    await expect.poll(() => tip.textContent()).toBe('Mar 3, 20264 ACUsFeb 27, 2026: 2 ACUs');
+    await picture('usage-tooltip');
+    await page.mouse.click(...(await middleOf(2)));
+    const sessions = page.getByRole('region', { name: 'Sessions that used ACUs on Mar 3, 2026' });
+    await expect
+      .poll(() => sessions.getByRole('row').allTextContents())
+      .toEqual(['SessionStarted byACUs', expect.stringMatching(/^Session .*Switchyard4$/)]);
+    expect(new URL(page.url()).searchParams.get('day')).toBe('2026-03-03');
+    await picture('usage-sessions');
+    await page.goBack();
+    await sessions.waitFor({ state: 'detached' });
+    const [clientX, clientY] = await middleOf(0);
+    await chart.dispatchEvent('pointerdown', { pointerType: 'touch', clientX, clientY, bubbles: true });
+    await expect.poll(() => tip.textContent()).toBe('Mar 1, 20261.5 ACUsFeb 25, 2026: 0 ACUsShow sessions');
+    await chart.dispatchEvent('click', { clientX, clientY, bubbles: true });
+    expect(new URL(page.url()).searchParams.get('day')).toBeNull();
+    expect(await tip.getByRole('link').getAttribute('href')).toContain('day=2026-03-01');
+
+    await page.getByLabel('Compare with the previous period').focus();
+    await page.keyboard.press('Tab');
+    await page.getByRole('button', { name: 'Show as table: ACUs by day' }).focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('End');
+    await expect.poll(() => chart.getAttribute('aria-valuetext')).toContain('Mar 4, 2026: 0');
+    await page.keyboard.press('Home');
+    await expect.poll(() => chart.getAttribute('aria-valuetext')).toContain('Mar 1, 2026: 1.5');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    await expect
+      .poll(() => chart.getAttribute('aria-valuetext'))
+      .toBe('Mar 3, 2026: 4 ACUs. Previous period, Feb 27, 2026: 2 ACUs');
+    expect(await tip.textContent()).toContain('Mar 3, 2026');
+    await page.keyboard.press('Escape');
+    await tip.waitFor({ state: 'detached' });
+    await page.keyboard.press('Home');
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'Sessions that used ACUs on Mar 1, 2026' }).getByRole('link').waitFor();
+    expect(consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('leads from an outcome to the sessions that it counts', async () => {
+    const { token } = await used('Outcomes', [
+      ['2026-03-01', 1, 'exit'],
+      ['2026-03-03', 1, 'error'],
+      ['2026-03-09', 1, 'error'],
+    ]);
+    const at = '/usage?from=2026-03-01&to=2026-03-04';
+    const { page, consoleErrors, picture } = await openSignedIn(browser, test, token, { at });
+    await page
+      .getByRole('list', { name: 'Sessions by outcome, as a chart' })
+      .getByRole('link', { name: 'Failed' })
+      .click();
+    const rows = page.getByRole('list', { name: 'Sessions', exact: true }).getByRole('listitem');
+    await page.getByRole('list', { name: 'Filters from Usage' }).waitFor();
+    await picture('sessions-of-usage');
+    await expect.poll(() => rows.count()).toBe(1);
+    const filters = page.getByRole('list', { name: 'Filters from Usage' });
+    expect(await filters.getByRole('button').allTextContents()).toEqual([
+      'Started Mar 1, 2026 to Mar 4, 2026 (UTC)',
+      'Failed',
+      'Including archived',
+    ]);
+    await picture('sessions-of-usage');
+    await filters.getByRole('button', { name: 'Remove filter: Failed' }).click();
+    await expect.poll(() => rows.count()).toBe(2);
+    await filters.getByRole('button', { name: 'Remove filter: Started' }).click();
+    await expect.poll(() => rows.count()).toBe(3);
+    expect(consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('shows the budget of the month with its limit, and says when it is spent', async () => {
+    const today = new Date();
+    const { token, organizationUuid } = await used('Limited', [[today, 7, 'exit']]);
+    const setLimit = (limit: number) =>
+      test.app.services.store.execute('update organization set max_cycle_acu_limit = $2 where id = $1', [
+        organizationUuid,
+        limit,
+      ]);
+    await setLimit(20);
+    const { page, consoleErrors, picture } = await openSignedIn(browser, test, token, { at: '/usage?period=month' });
+    await page.getByText('7 of 20 ACUs used (35%)').waitFor();
+    expect(await page.getByRole('slider', { name: /^ACU budget/ }).count()).toBe(1);
+    await picture('usage-budget');
+    expect(await page.locator('.chart .limit').count()).toBe(1);
+    await setLimit(5);
+    await page.reload();
+    await page.getByText('The budget is spent.').waitFor();
+    expect(consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  /** Makes an organization with one session for each entry, started on its day. */
+  async function used(name: string, entries: readonly (readonly [day: string | Date, acus: number, status: string])[]) {
+    const { organizationId, token } = await makeOrganization(test, name);
+    const organizationUuid = parseId('organization', organizationId) as string;
+    for (const [day, acus, status] of entries) {
+      const session = await seedSession(test, { organizationId: organizationUuid, createdAt: day, status });
+      await use(test, session, acus, day);
+    }
+    return { organizationUuid, token };
+  }
 });

@@ -34,7 +34,6 @@ const waiting = [
   'sign-in',
   'ui',
   'uploads',
-  'usage',
 ];
 
 /** Strings that look like texts but are code. */

@@ -10,6 +10,7 @@ import { Select, TextField } from '../ui/field.tsx';
 import { Picker } from '../ui/picker.tsx';
 import { type Choice, type ChoiceSource, fixedChoices } from '../ui/use-choices.ts';
 import { type Filters, origins, pullRequestStates, stateGroups } from './filters.ts';
+import { UsageFilters } from './usage-filters.tsx';
 
 /** The delay between typing and search. */
 const typingMs = 250;
@@ -101,8 +102,8 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
         <Button
           size="small"
           tone="quiet"
-          aria-pressed={filters.archived !== ''}
-          onClick={() => onChange({ archived: filters.archived ? '' : 'yes' })}
+          aria-pressed={filters.archived === 'yes'}
+          onClick={() => onChange({ archived: filters.archived === 'yes' ? '' : 'yes' })}
         >
           Archived
         </Button>
@@ -112,6 +113,7 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
           </Button>
         )}
       </div>
+      <UsageFilters filters={filters} onChange={onChange} />
       <div className="filters-more" id={more} data-open={isOpen || undefined}>
         {choice('state', 'Status', optionsOf('Any status', stateLabels))}
         {choice('origin', 'Origin', optionsOf('Any origin', origins))}

@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import { useUrlParams } from '../layout/use-url-params.ts';
+import { dayAfter, isDay } from '../usage/days.ts';
 
 /** States as users search for them, each with one or more statuses of the service. */
 export const stateGroups = {
@@ -15,7 +16,30 @@ export const origins = { API: 'API', WEBAPP: 'Console', AUTOMATION: 'Automation'
 /** Labels of the states of pull requests. */
 export const pullRequestStates = { OPEN: 'Open PR', MERGED: 'Merged PR', CLOSED: 'Closed PR' } as const;
 
-const names = ['q', 'state', 'origin', 'tag', 'playbook', 'repository', 'pr', 'by', 'archived'] as const;
+/** Outcomes as Usage counts them, with their conditions. `FINISHED` includes sessions whose end has no reason. */
+const outcomes = {
+  OPEN: { not: { status: ['EXIT', 'ERROR'] } },
+  FINISHED: { status: ['EXIT'], not: { endReason: ['TERMINATED', 'EXPIRED'] } },
+  TERMINATED: { status: ['EXIT'], endReason: ['TERMINATED'] },
+  EXPIRED: { status: ['EXIT'], endReason: ['EXPIRED'] },
+  FAILED: { status: ['ERROR'] },
+} as const;
+
+const names = [
+  'q',
+  'state',
+  'origin',
+  'tag',
+  'playbook',
+  'repository',
+  'pr',
+  'by',
+  'archived',
+  // From Usage only: the first and last day (UTC) of the start, and the outcome.
+  'from',
+  'to',
+  'outcome',
+] as const;
 
 /** The filters of the list: query parameters, so that a list can be linked to. */
 export type Filters = Readonly<Record<(typeof names)[number], string>>;
@@ -30,6 +54,9 @@ export function useFilters() {
       state: Object.hasOwn(stateGroups, values.state) ? values.state : '',
       origin: Object.hasOwn(origins, values.origin) ? values.origin : '',
       pr: Object.hasOwn(pullRequestStates, values.pr) ? values.pr : '',
+      from: isDay(values.from) ? values.from : '',
+      to: isDay(values.to) ? values.to : '',
+      outcome: Object.hasOwn(outcomes, values.outcome) ? values.outcome : '',
     }),
     [values],
   );
@@ -37,10 +64,11 @@ export function useFilters() {
   return { filters, filter, change, clear, isNarrowed };
 }
 
-function toFilter({ q, state, origin, tag, playbook, repository, pr, by, archived }: Filters) {
+function toFilter(filters: Filters) {
+  const { q, state, origin, tag, playbook, repository, pr, by, archived, from, to, outcome } = filters;
   const group = state === '' ? null : stateGroups[state as keyof typeof stateGroups];
   return {
-    isArchived: archived !== '',
+    ...(archived === 'all' ? {} : { isArchived: archived !== '' }),
     ...(q ? { search: q } : {}),
     ...(group ? { status: [...group.status] } : {}),
     ...(origin ? { origin: [origin as keyof typeof origins] } : {}),
@@ -49,6 +77,9 @@ function toFilter({ q, state, origin, tag, playbook, repository, pr, by, archive
     ...(repository ? { repositories: [repository] } : {}),
     ...(pr ? { pullRequestStates: [pr as keyof typeof pullRequestStates] } : {}),
     ...(by ? { createdByIds: [by] } : {}),
+    ...(from ? { createdAfter: `${from}T00:00:00Z` } : {}),
+    ...(to ? { createdBefore: `${dayAfter(to)}T00:00:00Z` } : {}),
+    ...(outcome ? { and: [outcomes[outcome as keyof typeof outcomes]] } : {}),
   };
 }
 

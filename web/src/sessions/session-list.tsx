@@ -87,7 +87,9 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
   }, []);
   const list = useListKeys<HTMLUListElement>();
   // Archived sessions disappear at once, and return on undo.
-  const edges = data.sessions.edges.filter(({ node }) => node.isArchived === filter.isArchived);
+  const edges = data.sessions.edges.filter(
+    ({ node }) => filter.isArchived === undefined || node.isArchived === filter.isArchived,
+  );
   const here = edges.map(({ node }) => node.sessionId);
   shown.current = here;
   const isChosen = ({ sessionId }: { readonly sessionId: string }) => selected.has(sessionId);
@@ -137,7 +139,7 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
           <BulkBar
             target={target}
             targetLabel={isAllMatching ? 'all matching sessions' : counted}
-            isArchived={filter.isArchived}
+            isArchived={filter.isArchived ?? false}
             chosen={isAllMatching ? edges.map(({ node }) => node) : edges.map(({ node }) => node).filter(isChosen)}
             onDone={() => {
               setSelected(new Set());

@@ -1,29 +1,81 @@
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { enterpriseUsageQuery } from '../__generated__/enterpriseUsageQuery.graphql.ts';
+import { useSigned } from '../app/gate.tsx';
+import { usageAccess as texts } from '../texts/usage.ts';
 import { Empty } from '../ui/states.tsx';
+import { Budget } from './budget.tsx';
+import { type Days, daysBefore, thisMonth } from './days.ts';
 import { Figures } from './figures.tsx';
+import { Totals } from './totals.tsx';
 
 /** The usage of all organizations together, and of each. */
-export function EnterpriseUsage({ from, to }: { readonly from: string; readonly to: string }) {
+export function EnterpriseUsage({ days, compares }: { readonly days: Days; readonly compares: boolean }) {
+  const { may } = useSigned();
+  const [earlier, month] = [daysBefore(days), thisMonth()];
   const { enterprise } = useLazyLoadQuery<enterpriseUsageQuery>(
     graphql`
-      query enterpriseUsageQuery($from: Date!, $to: Date!) {
+      query enterpriseUsageQuery(
+        $from: Date!
+        $to: Date!
+        $compares: Boolean!
+        $fromBefore: Date!
+        $toBefore: Date!
+        $seesLimit: Boolean!
+        $cycleFrom: Date!
+        $cycleTo: Date!
+      ) {
         enterprise {
           consumption(from: $from, to: $to) {
+            totalAcus
             ...figures_consumption
           }
           metrics(from: $from, to: $to) {
             ...figures_metrics
+            ...totals_metrics
+          }
+          consumptionBefore: consumption(from: $fromBefore, to: $toBefore) @include(if: $compares) {
+            totalAcus
+            days {
+              date
+              acus
+            }
+          }
+          metricsBefore: metrics(from: $fromBefore, to: $toBefore) @include(if: $compares) {
+            ...totals_metrics
+          }
+          maxCycleAcuLimit @include(if: $seesLimit)
+          cycle: consumption(from: $cycleFrom, to: $cycleTo) @include(if: $seesLimit) {
+            days {
+              date
+              acus
+            }
           }
         }
       }
     `,
-    { from, to },
+    {
+      ...days,
+      compares,
+      fromBefore: earlier.from,
+      toBefore: earlier.to,
+      seesLimit: may('MANAGE_BILLING'),
+      cycleFrom: month.from,
+      cycleTo: month.to,
+    },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!enterprise?.consumption || !enterprise.metrics)
-    return <Empty title="No access to usage" text="You need an enterprise role to view this page." />;
+  if (!enterprise?.consumption || !enterprise.metrics) return <Empty title={texts.title} text={texts.enterpriseText} />;
+  const { consumption, consumptionBefore, metrics, metricsBefore, maxCycleAcuLimit, cycle } = enterprise;
   return (
-    <Figures consumption={enterprise.consumption} metrics={enterprise.metrics} from={from} to={to} hasOrganizations />
+    <>
+      <Totals
+        acus={consumption.totalAcus}
+        acusBefore={consumptionBefore?.totalAcus ?? null}
+        metrics={metrics}
+        metricsBefore={metricsBefore ?? null}
+      />
+      {maxCycleAcuLimit != null && cycle && <Budget limit={maxCycleAcuLimit} days={cycle.days} />}
+      <Figures {...{ consumption, metrics, days }} daysBefore={consumptionBefore?.days ?? null} hasOrganizations />
+    </>
   );
 }

@@ -1,72 +1,111 @@
-import { useId } from 'react';
+import { type ReactNode, useId, useState } from 'react';
+import { Link } from 'wouter';
 import { csvOf, save } from '../manage/kit/save.ts';
+import { usageFigure as texts } from '../texts/usage.ts';
 import { Button } from '../ui/button.tsx';
 import { writeNumber } from '../ui/number.ts';
-import { type Bar, Columns, Rows } from './bars.tsx';
+
+/** A row of a figure's table. */
+export interface FigureRow {
+  readonly key: string;
+  readonly label: string;
+  /** The label in the CSV file, if it is another. */
+  readonly csvLabel?: string;
+  readonly values: readonly number[];
+  readonly address?: string | undefined;
+}
 
 interface FigureProps {
   readonly title: string;
-  /** The headers of the table: the category and the quantity. */
-  readonly heads: readonly [string, string];
-  readonly bars: readonly Bar[];
-  readonly kind: 'columns' | 'rows';
+  /** The headers of the table: the category and each quantity. */
+  readonly heads: readonly string[];
+  readonly rows: readonly FigureRow[];
   /** The name of the downloaded file. */
   readonly file: string;
   /** A note if not everything is shown. */
-  readonly note?: string | null;
+  readonly note?: ReactNode;
+  /** True for a figure as wide as the page. */
+  readonly isWide?: boolean;
+  /** The chart. */
+  readonly children: ReactNode;
 }
 
-/** A chart with its table and a download. */
-export function Figure({ title, heads, bars, kind, file, note }: FigureProps) {
+/** A chart, which a button replaces by its table, and a download. */
+export function Figure({ title, heads, rows, file, note, isWide = false, children }: FigureProps) {
   const id = useId();
-  const Chart = kind === 'columns' ? Columns : Rows;
-  const isEmpty = bars.every(({ value }) => value === 0);
+  const [isTable, setTable] = useState(false);
+  const isEmpty = rows.every(({ values }) => values.every((value) => value === 0));
   const exportCsv = () =>
     save(
       `${file}.csv`,
       'text/csv',
       csvOf(
         heads,
-        bars.map(({ label, value }) => ({ [heads[0]]: label, [heads[1]]: value })),
+        rows.map(({ label, csvLabel, values }) =>
+          Object.fromEntries(heads.map((head, at) => [head, at === 0 ? (csvLabel ?? label) : values[at - 1]])),
+        ),
       ),
     );
   return (
-    <section className="card figure" aria-labelledby={id}>
+    <section className={isWide ? 'card figure wide' : 'card figure'} aria-labelledby={id}>
       <header>
         <h2 id={id}>{title}</h2>
-        <Button size="small" disabled={isEmpty} aria-label={`Export CSV: ${title}`} onClick={exportCsv}>
-          Export CSV
-        </Button>
-      </header>
-      {isEmpty ? (
-        <p className="soft">No data for these days.</p>
-      ) : (
-        <div className={`figure-body ${kind}`}>
-          <Chart label={`${title}, as a chart`} bars={bars} write={writeNumber} />
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard. */}
-          <section className="figure-table" tabIndex={0} aria-label={`${title}, as a table`}>
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">{heads[0]}</th>
-                  <th scope="col" className="number">
-                    {heads[1]}
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {bars.map(({ label, value }) => (
-                  <tr key={label}>
-                    <th scope="row">{label}</th>
-                    <td className="number">{writeNumber(value)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </section>
+        <div className="actions">
+          <Button
+            size="small"
+            tone="quiet"
+            disabled={isEmpty}
+            aria-pressed={isTable}
+            aria-label={texts.showTable({ title })}
+            onClick={() => setTable(!isTable)}
+          >
+            {texts.table}
+          </Button>
+          <Button
+            size="small"
+            tone="quiet"
+            disabled={isEmpty}
+            aria-label={texts.exportTitle({ title })}
+            onClick={exportCsv}
+          >
+            {texts.exportCsv}
+          </Button>
         </div>
-      )}
+      </header>
+      {isEmpty && <p className="soft">{texts.noData}</p>}
+      {!isEmpty && (isTable ? <FigureTable {...{ title, heads, rows }} /> : children)}
       {note && <p className="soft">{note}</p>}
+    </section>
+  );
+}
+
+function FigureTable({ title, heads, rows }: Pick<FigureProps, 'title' | 'heads' | 'rows'>) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
+    <section className="figure-table" tabIndex={0} aria-label={texts.asTable({ title })}>
+      <table>
+        <thead>
+          <tr>
+            {heads.map((head, at) => (
+              <th scope="col" className={at === 0 ? undefined : 'number'} key={head}>
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ key, label, values, address }) => (
+            <tr key={key}>
+              <th scope="row">{address === undefined ? label : <Link href={address}>{label}</Link>}</th>
+              {values.map((value, at) => (
+                <td className="number" key={heads[at + 1]}>
+                  {writeNumber(value)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </section>
   );
 }

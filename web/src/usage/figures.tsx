@@ -1,45 +1,32 @@
-import type { ReactNode } from 'react';
 import { graphql, useFragment } from 'react-relay';
+import { useSearch } from 'wouter';
 import type { figures_consumption$key } from '../__generated__/figures_consumption.graphql.ts';
 import type { figures_metrics$key } from '../__generated__/figures_metrics.graphql.ts';
+import { usageFigures as texts, usageFigure } from '../texts/usage.ts';
 import { nameOf } from '../ui/actor.ts';
-import { writeNumber } from '../ui/number.ts';
 import { visible } from '../ui/visible.ts';
-import type { Bar } from './bars.tsx';
-import { daysBetween } from './days.ts';
+import { AcusByDay, type ConsumptionOfDay } from './acus-by-day.tsx';
+import { type Bar, BarList } from './bar-list.tsx';
+import type { Days } from './days.ts';
 import { Figure } from './figure.tsx';
+import { shownAddress } from './use-usage-view.ts';
 
 interface FiguresProps {
   readonly consumption: figures_consumption$key;
   readonly metrics: figures_metrics$key;
-  readonly from: string;
-  readonly to: string;
+  readonly days: Days;
+  /** The consumption of the previous period; null: not compared. */
+  readonly daysBefore: readonly ConsumptionOfDay[] | null;
   /** True if the numbers cover several organizations. */
   readonly hasOrganizations?: boolean;
 }
 
-const outcomes: Readonly<Record<string, string>> = {
-  OPEN: 'Not ended',
-  FINISHED: 'Finished',
-  TERMINATED: 'Terminated',
-  EXPIRED: 'Expired',
-  FAILED: 'Failed',
-};
-
-const sizes: Readonly<Record<string, string>> = {
-  XS: 'XS, less than 1 ACU',
-  S: 'S, less than 3',
-  M: 'M, less than 6',
-  L: 'L, less than 12',
-  XL: 'XL, 12 or more',
-};
-
 /** All charts for a range of days. */
-export function Figures({ consumption, metrics, from, to, hasOrganizations = false }: FiguresProps) {
+export function Figures({ consumption, metrics, days, daysBefore, hasOrganizations = false }: FiguresProps) {
+  const search = useSearch();
   const used = useFragment(
     graphql`
       fragment figures_consumption on Consumption {
-        totalAcus
         days {
           date
           acus
@@ -48,8 +35,15 @@ export function Figures({ consumption, metrics, from, to, hasOrganizations = fal
           nodes {
             acus
             actor {
+              __typename
               id
               displayName
+              ... on User {
+                userId
+              }
+              ... on ServiceUser {
+                serviceUserId
+              }
             }
           }
           pageInfo {
@@ -84,13 +78,10 @@ export function Figures({ consumption, metrics, from, to, hasOrganizations = fal
     `,
     consumption,
   );
-  const { sessions, pullRequests, activeUserCount } = useFragment(
+  const { sessions } = useFragment(
     graphql`
       fragment figures_metrics on Metrics {
-        activeUserCount
         sessions {
-          count
-          averageAcus
           byOutcome {
             outcome
             count
@@ -100,96 +91,106 @@ export function Figures({ consumption, metrics, from, to, hasOrganizations = fal
             count
           }
         }
-        pullRequests {
-          createdCount
-          mergedCount
-        }
       }
     `,
     metrics,
   );
-  const byDay = new Map(used.days.map(({ date, acus }) => [date, acus]));
-  const actors = used.actors.nodes.map(({ actor, acus }) => ({
-    label: nameOf(actor) ?? 'Unknown',
-    value: acus,
-  }));
-  const playbooks = used.playbooks.nodes.map(({ playbookId, playbook, acus }) => ({
-    label: playbook ? visible(playbook.title) : (playbookId ?? 'No playbook'),
-    value: acus,
-  }));
-  const organizations = used.organizations.nodes.map(({ organizationId, organization, acus }) => ({
-    label: organization ? visible(organization.name) : organizationId,
-    value: acus,
-  }));
-  const totals = [
-    ['ACUs', writeNumber(used.totalAcus)],
-    ['Sessions', writeNumber(sessions.count)],
-    ['ACUs per session', sessions.averageAcus == null ? 'none' : writeNumber(sessions.averageAcus)],
-    [
-      'Active users',
-      <>
-        {writeNumber(activeUserCount)}{' '}
-        {activeUserCount === 0 && sessions.count > 0 && <small>service users only</small>}
-      </>,
-    ],
-    [
-      'Pull requests',
-      <>
-        {pullRequests.createdCount} <small>{pullRequests.mergedCount} merged</small>
-      </>,
-    ],
-  ] as const satisfies readonly (readonly [string, ReactNode])[];
+  const { from, to } = days;
   const file = (name: string) => `${name}-${from}-${to}`;
-  const shares = [
-    ...(hasOrganizations ? [{ of: 'Organization', bars: organizations, pageInfo: used.organizations.pageInfo }] : []),
-    { of: 'User', bars: actors, pageInfo: used.actors.pageInfo },
-    { of: 'Playbook', bars: playbooks, pageInfo: used.playbooks.pageInfo },
+  // The list of sessions is of one organization, so only its numbers lead there.
+  const sessionsWith = (filter: Readonly<Record<string, string>>) =>
+    hasOrganizations ? undefined : `/sessions?${new URLSearchParams({ from, to, archived: 'all', ...filter })}`;
+  const shares: readonly { title: string; head: string; file: string; bars: readonly Bar[]; isCut: boolean }[] = [
+    ...(hasOrganizations
+      ? [
+          {
+            title: texts.acusByOrganization,
+            head: texts.organization,
+            file: 'acus-by-organization',
+            bars: used.organizations.nodes.map(({ organizationId, organization, acus }) => ({
+              label: organization ? visible(organization.name) : organizationId,
+              value: acus,
+            })),
+            isCut: used.organizations.pageInfo.hasNextPage,
+          },
+        ]
+      : []),
+    {
+      title: texts.acusByUser,
+      head: texts.user,
+      file: 'acus-by-user',
+      bars: used.actors.nodes.map(({ actor, acus }) => ({
+        label: nameOf(actor) ?? texts.unknownUser,
+        value: acus,
+        address:
+          actor?.userId || actor?.serviceUserId
+            ? shownAddress(search, { user: actor.userId ?? '', serviceUser: actor.serviceUserId ?? '' })
+            : undefined,
+      })),
+      isCut: used.actors.pageInfo.hasNextPage,
+    },
+    {
+      title: texts.acusByPlaybook,
+      head: texts.playbook,
+      file: 'acus-by-playbook',
+      bars: used.playbooks.nodes.map(({ playbookId, playbook, acus }) => ({
+        label: playbook ? visible(playbook.title) : (playbookId ?? texts.noPlaybook),
+        value: acus,
+        address: playbookId ? sessionsWith({ playbook: playbookId }) : undefined,
+      })),
+      isCut: used.playbooks.pageInfo.hasNextPage,
+    },
   ];
   return (
-    <>
-      <dl className="totals">
-        {totals.map(([label, value]) => (
-          <div className="card" key={label}>
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-      <div className="figures">
-        <Figure
-          title="ACUs by day"
-          kind="columns"
-          heads={['Day', 'ACUs']}
-          file={file('acus-by-day')}
-          bars={daysBetween(from, to).map((day) => ({ label: day, value: byDay.get(day) ?? 0 }))}
+    <div className="figures">
+      <AcusByDay days={days} used={used.days} before={daysBefore} file={file('acus-by-day')} />
+      {shares.map(({ title, head, file: name, bars, isCut }) => (
+        <Bars
+          key={title}
+          {...{ title, heads: [head, texts.acus], bars: sorted(bars), file: file(name) }}
+          note={isCut && texts.newestOnly}
         />
-        {shares.map(({ of, bars, pageInfo }) => (
-          <Figure
-            key={of}
-            title={`ACUs by ${of.toLowerCase()}`}
-            kind="rows"
-            heads={[of, 'ACUs']}
-            file={file(`acus-by-${of.toLowerCase()}`)}
-            bars={sorted(bars)}
-            note={pageInfo.hasNextPage ? 'The chart counts only the newest 100.' : null}
-          />
-        ))}
-        <Figure
-          title="Sessions by outcome"
-          kind="rows"
-          heads={['Outcome', 'Sessions']}
-          file={file('sessions-by-outcome')}
-          bars={sessions.byOutcome.map(({ outcome, count }) => ({ label: outcomes[outcome] ?? outcome, value: count }))}
-        />
-        <Figure
-          title="Sessions by size"
-          kind="rows"
-          heads={['Size', 'Sessions']}
-          file={file('sessions-by-size')}
-          bars={sessions.bySize.map(({ size, count }) => ({ label: sizes[size] ?? size, value: count }))}
-        />
-      </div>
-    </>
+      ))}
+      <Bars
+        title={texts.sessionsByOutcome}
+        heads={[texts.outcome, texts.sessions]}
+        file={file('sessions-by-outcome')}
+        bars={sessions.byOutcome.map(({ outcome, count }) => ({
+          label: texts.outcomes[outcome as keyof typeof texts.outcomes] ?? outcome,
+          value: count,
+          address: count === 0 ? undefined : sessionsWith({ outcome }),
+        }))}
+      />
+      <Bars
+        title={texts.sessionsBySize}
+        heads={[texts.size, texts.sessions]}
+        file={file('sessions-by-size')}
+        bars={sessions.bySize.map(({ size, count }) => ({
+          label: texts.sizes[size as keyof typeof texts.sizes] ?? size,
+          value: count,
+        }))}
+      />
+    </div>
+  );
+}
+
+interface BarsProps {
+  readonly title: string;
+  readonly heads: readonly string[];
+  readonly bars: readonly Bar[];
+  readonly file: string;
+  readonly note?: string | false;
+}
+
+/** A figure of horizontal bars. */
+function Bars({ title, heads, bars, file, note }: BarsProps) {
+  return (
+    <Figure
+      {...{ title, heads, file, note }}
+      rows={bars.map(({ label, value, address }) => ({ key: label, label, values: [value], address }))}
+    >
+      <BarList label={usageFigure.asChart({ title })} bars={bars} />
+    </Figure>
   );
 }
 
@@ -198,9 +199,9 @@ function sorted(bars: readonly Bar[]): readonly Bar[] {
   const seen = new Map<string, number>();
   return bars
     .toSorted((one, other) => other.value - one.value)
-    .map(({ label, value }) => {
-      const count = (seen.get(label) ?? 0) + 1;
-      seen.set(label, count);
-      return { label: count === 1 ? label : `${label} (${count})`, value };
+    .map((bar) => {
+      const count = (seen.get(bar.label) ?? 0) + 1;
+      seen.set(bar.label, count);
+      return count === 1 ? bar : { ...bar, label: `${bar.label} (${count})` };
     });
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { queueQuery } from '../__generated__/queueQuery.graphql.ts';
+import { usageQueue as texts } from '../texts/usage.ts';
 import { Badge } from '../ui/badge.tsx';
 
 const everyMs = 10_000;
@@ -33,7 +34,7 @@ export function Queue() {
   return (
     <p role="status">
       <Badge tone={tone}>
-        {queue.size === 1 ? '1 session' : `${queue.size} sessions`} in the queue ({queue.level.toLowerCase()} load)
+        {texts.size({ count: queue.size, load: texts.loads[queue.level as keyof typeof texts.loads] ?? '' })}
       </Badge>
     </p>
   );

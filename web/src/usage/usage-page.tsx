@@ -1,13 +1,14 @@
-import { useDeferredValue, useState } from 'react';
+import { useDeferredValue } from 'react';
 import { useSigned } from '../app/gate.tsx';
 import { Page } from '../layout/page.tsx';
-import { Button } from '../ui/button.tsx';
+import { usagePage as texts } from '../texts/usage.ts';
 import { Select, TextField } from '../ui/field.tsx';
 import { Empty } from '../ui/states.tsx';
-import { daysProblem, lastDays } from './days.ts';
 import { EnterpriseUsage } from './enterprise-usage.tsx';
 import { OrganizationUsage } from './organization-usage.tsx';
 import { Queue } from './queue.tsx';
+import { type PeriodChoice, useUsageView } from './use-usage-view.ts';
+import { UsedSessions } from './used-sessions.tsx';
 import '../manage/kit/kit.ts';
 import './usage.css';
 
@@ -15,47 +16,66 @@ import './usage.css';
 export function UsagePage() {
   const { organization, may } = useSigned();
   const seesEnterprise = may('VIEW_ACCOUNT_CONSUMPTION') && may('VIEW_ACCOUNT_METRICS');
-  const [days, setDays] = useState(() => lastDays(30));
-  const [of, setOf] = useState<'organization' | 'enterprise'>('organization');
-  const problem = daysProblem(days.from, days.to);
-  const wanted = useDeferredValue(problem === null ? days : null);
-  if (!organization) return <Empty title="No organization" />;
+  const view = useUsageView();
+  const { from, to } = view.days;
+  // The current charts stay until those of other days arrive.
+  const wanted = useDeferredValue(view.problem === null ? `${from} ${to}` : null);
+  if (!organization) return <Empty title={texts.noOrganization} />;
+  const isEnterprise = view.scope === 'enterprise' && seesEnterprise;
+  const organizationId = isEnterprise ? null : organization.organizationId;
+  const [wantedFrom = '', wantedTo = ''] = wanted?.split(' ') ?? [];
+  const days = { from: wantedFrom, to: wantedTo };
+  const { compares, shown } = view;
   return (
-    <Page title="Usage" actions={may('VIEW_ACCOUNT_METRICS') && <Queue />}>
+    <Page title={texts.title} actions={may('VIEW_ACCOUNT_METRICS') && <Queue />}>
       <div className="tool-row days">
         {seesEnterprise && (
-          <Select label="Scope" value={of} onChange={(event) => setOf(event.target.value as typeof of)}>
+          <Select label={texts.scope} value={view.scope} onChange={(event) => view.setScope(event.target.value)}>
             <option value="organization">{organization.name}</option>
-            <option value="enterprise">All organizations</option>
+            <option value="enterprise">{texts.allOrganizations}</option>
           </Select>
         )}
-        <TextField
-          label="From"
-          type="date"
-          value={days.from}
-          onChange={(event) => setDays({ ...days, from: event.target.value })}
-        />
-        <TextField
-          label="To"
-          type="date"
-          value={days.to}
-          error={problem}
-          onChange={(event) => setDays({ ...days, to: event.target.value })}
-        />
-        <div className="actions">
-          {[7, 30, 90].map((count) => (
-            <Button key={count} onClick={() => setDays(lastDays(count))}>
-              {count} days
-            </Button>
+        <Select
+          label={texts.period}
+          value={view.period}
+          onChange={(event) => view.setPeriod(event.target.value as PeriodChoice)}
+        >
+          {(['7', '30', '90', 'month', 'custom'] as const).map((choice) => (
+            <option value={choice} key={choice}>
+              {texts.periods[choice]}
+            </option>
           ))}
-        </div>
+        </Select>
+        <TextField
+          label={texts.from}
+          type="date"
+          value={from}
+          onChange={(event) => view.setDays({ from: event.target.value, to })}
+        />
+        <TextField
+          label={texts.to}
+          type="date"
+          value={to}
+          error={view.problem}
+          onChange={(event) => view.setDays({ from, to: event.target.value })}
+        />
+        <label className="check">
+          <input type="checkbox" checked={compares} onChange={(event) => view.setCompares(event.target.checked)} />
+          {texts.compare}
+        </label>
       </div>
-      {wanted &&
-        (of === 'enterprise' && seesEnterprise ? (
-          <EnterpriseUsage {...wanted} />
-        ) : (
-          <OrganizationUsage organizationId={organization.organizationId} {...wanted} />
-        ))}
+      {wanted && (
+        <>
+          {(shown.day || shown.user || shown.serviceUser) && (
+            <UsedSessions {...{ organizationId, shown, days }} onClose={view.close} />
+          )}
+          {organizationId === null ? (
+            <EnterpriseUsage {...{ days, compares }} />
+          ) : (
+            <OrganizationUsage {...{ organizationId, days, compares }} />
+          )}
+        </>
+      )}
     </Page>
   );
 }

@@ -1,0 +1,37 @@
+import { Link } from 'wouter';
+import { usageFigure as texts } from '../texts/usage.ts';
+import { writeNumber, writePercent } from '../ui/number.ts';
+
+/** A bar of a {@link BarList}. */
+export interface Bar {
+  readonly label: string;
+  readonly value: number;
+  /** The address of its details; missing: none. */
+  readonly address?: string | undefined;
+}
+
+const shownBars = 10;
+
+/** Horizontal bars with their values and shares, as many as fit well; the table has all. */
+export function BarList({ label, bars }: { readonly label: string; readonly bars: readonly Bar[] }) {
+  const highest = Math.max(0, ...bars.map(({ value }) => value)) || 1;
+  const total = bars.reduce((sum, { value }) => sum + value, 0) || 1;
+  const more = bars.length - shownBars;
+  return (
+    <>
+      <ul className="bars" aria-label={label}>
+        {bars.slice(0, shownBars).map(({ label: name, value, address }) => (
+          <li key={name} title={texts.share({ percent: writePercent(value / total) })}>
+            {address === undefined ? <span className="name">{name}</span> : <Link href={address}>{name}</Link>}
+            <span className="number">{writeNumber(value)}</span>
+            <span className="soft number share">{writePercent(value / total)}</span>
+            <span className="track" aria-hidden="true">
+              <i style={{ width: `${(value / highest) * 100}%` }} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {more > 0 && <p className="soft">{texts.more({ count: more })}</p>}
+    </>
+  );
+}

@@ -7,9 +7,9 @@ import { emptyDatabase } from '../domain/installation/bootstrap.ts';
 import { openStore, type Store } from '../store/store.ts';
 
 // With another directory, a command on an embedded database would use another database, unrelated to the service.
-const stopIt = 'Stop it for as long as the command runs: an embedded database is for one process at a time.';
+const stopIt = 'Stop it while the command runs: only one process at a time can use the embedded database.';
 const useAnother =
-  'Stop it for as long as the command runs, or give the command an empty DATA_DIR of its own and the SECRET_KEY of the service.';
+  'Stop it while the command runs, or give the command an empty DATA_DIR of its own and the SECRET_KEY of the service.';
 
 const writeLine = (_fields: object, message: string) => process.stderr.write(`${message}\n`);
 

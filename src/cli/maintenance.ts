@@ -12,7 +12,7 @@ const usage = `Usage:
   npm run maintenance -- status   say whether the service is in maintenance mode
   npm run maintenance -- end      end it: all processes run sessions, automations and webhooks again
 
-A copy of a database begins in maintenance mode. Make sure that its original is not at work before you end it.`;
+A copy of a database begins in maintenance mode. Make sure that the original service is stopped before you end it.`;
 
 async function readStatus(store: Awaited<ReturnType<typeof openDatabaseForCommand>>): Promise<string> {
   const [row] = await store.query<{ since: Date | null }>('select maintenance_since as since from installation');

@@ -69,10 +69,10 @@ function describeMigration({ isUndo, isDryRun }: MigrateArguments, migration: Sc
   if (!isChanged) return lines.join('\n');
   if (!isUndo) {
     lines.push(
-      'POST …/schedules answers 403 then, since 24 September 2026. The schedules go on as the automations that they are.',
+      'POST …/schedules answers 403 then, since 24 September 2026. Existing schedules continue as automations.',
     );
   } else {
-    lines.push('POST …/schedules is taken again then. The schedules go on as they are.');
+    lines.push('POST …/schedules is accepted again. Existing schedules continue unchanged.');
     if (others > 0)
       lines.push(
         `What is not undone: ${count(others, 'automation')} that ${others === 1 ? 'is no schedule stays so' : 'are no schedules stay so'}.`,

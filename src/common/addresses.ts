@@ -38,7 +38,7 @@ const isElsewhere = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
  */
 export class RefusedAddressError extends Error {
   constructor() {
-    super('The host has no address that the service may connect to.');
+    super('The host has no address that the service is allowed to connect to.');
     this.name = 'RefusedAddressError';
   }
 }

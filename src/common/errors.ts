@@ -4,20 +4,21 @@
  */
 export const errorCatalogue = {
   UNAUTHENTICATED: 'No key, an unknown, expired or revoked key, or a key of a kind that this API does not accept.',
-  FORBIDDEN: 'The key is good but lacks a permission; the message names it.',
+  FORBIDDEN: 'The key is valid, but it lacks a permission. The message names the permission.',
   CONFIRMATION_REQUIRED:
     'A browser that is signed in to the console asked for lasting access without having shown its token in the last 10 minutes.',
-  ORGANIZATION_NOT_USABLE: 'The organization is not one of the caller’s. Given whether or not it exists.',
-  NOT_FOUND: 'There is nothing of that id that the caller may see.',
+  ORGANIZATION_NOT_USABLE:
+    'The caller doesn’t belong to the organization. The answer is the same if the organization doesn’t exist.',
+  NOT_FOUND: 'No resource with this id is visible to the caller.',
   INVALID_INPUT: 'A value breaks a rule; each issue names its path.',
-  BAD_CURSOR: 'A cursor is not one of this list.',
+  BAD_CURSOR: 'A cursor does not belong to this list.',
   UNKNOWN_REFERENCE: 'An id inside the input, or a name in a prompt, refers to nothing that the caller may use.',
-  NOT_UNIQUE: 'A name that must be unique is taken.',
-  INVALID_STATE: 'The thing is in a state that does not allow this.',
-  LIMIT_EXCEEDED: 'A stated limit would be exceeded.',
+  NOT_UNIQUE: 'A name that must be unique is already in use.',
+  INVALID_STATE: 'The resource is in a state that doesn’t allow this operation.',
+  LIMIT_EXCEEDED: 'The operation would exceed a limit.',
   CONFLICT: 'The resource has a newer version than `expectedVersion`: it was changed in the meantime.',
   IDEMPOTENCY_CONFLICT: 'The idempotency key was used with other input.',
-  RATE_LIMITED: 'Too much was asked for in this minute; the answer says when to try again.',
+  RATE_LIMITED: 'Too many requests in this minute. The answer says when to try again.',
   SERVICE_UNAVAILABLE:
     'The database or the file storage does not answer, or its disk is full; the answer says when to try again. A change may have been carried out.',
 } as const;

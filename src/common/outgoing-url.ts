@@ -27,9 +27,9 @@ export function outgoingUrlProblem(text: string, { name, variable, allowPrivate 
   if (url.protocol === 'http:' && !allowPrivate) {
     return `${expected}: this service sends nothing unencrypted (${variable}).`;
   }
-  if (url.username !== '' || url.password !== '') return `"${name}" must have no user and no password in it.`;
-  if (url.hash !== '') return `"${name}" must have no fragment.`;
+  if (url.username !== '' || url.password !== '') return `"${name}" must not contain a user name or a password.`;
+  if (url.hash !== '') return `"${name}" must not contain a fragment.`;
   const address = literalAddress(url.hostname);
   if (address === null || isAllowedAddress(address, allowPrivate)) return null;
-  return `"${name}" must have an address that the service may connect to, and its own is not a public one.`;
+  return `"${name}" must have an address that the service may connect to, but its address is not public.`;
 }

@@ -193,7 +193,7 @@ function stopped(): RepositoryError {
 }
 
 function noGit(): RepositoryError {
-  return new RepositoryError('NO_GIT', 'The worker has no git. An administrator can install it.');
+  return new RepositoryError('NO_GIT', 'Git is not installed on the worker. An administrator can install it.');
 }
 
 // Git ends lines of progress with a carriage return.

@@ -7,7 +7,7 @@ export function createCheckpointSweep(services: Services, times: CheckpointTimes
   return hourly(async (isStopped) => {
     try {
       const count = await sweepCheckpoints(services, times, isStopped);
-      if (count > 0) services.log.info({ count }, 'Deleted segments of checkpoints that nobody needs.');
+      if (count > 0) services.log.info({ count }, 'Deleted unused checkpoint segments.');
     } catch (error) {
       services.log.warn({ err: error }, 'Old checkpoints could not be deleted. The next sweep tries again.');
     }

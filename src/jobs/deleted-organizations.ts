@@ -27,7 +27,7 @@ export function createDeletedOrganizations(services: Services): Scheduled {
     isAgain = true;
     running ??= sweep()
       .catch((error: unknown) =>
-        services.log.warn({ err: error }, 'The sessions of deleted organizations could not be looked through.'),
+        services.log.warn({ err: error }, 'Sessions of deleted organizations could not be terminated.'),
       )
       .finally(() => {
         running = null;

@@ -32,7 +32,7 @@ export function createDueAutomations(services: Services): Scheduled {
       if (next === null) return maxWaitMs;
       return Math.max(minWaitMs, Math.min(maxWaitMs, next.getTime() - services.now().getTime()));
     } catch (error) {
-      log.warn({ err: error }, 'The automations that are due could not be fired.');
+      log.warn({ err: error }, 'Due automations could not be started.');
       return queueWaitMs;
     }
   });
@@ -46,7 +46,7 @@ export function createDueAutomations(services: Services): Scheduled {
       if (isNew) return 0;
       return waiting.size === 0 ? maxWaitMs : queueWaitMs;
     } catch (error) {
-      log.warn({ err: error }, 'The runs of automations that wait could not be started.');
+      log.warn({ err: error }, 'Queued automation runs could not be started.');
       return queueWaitMs;
     }
   });

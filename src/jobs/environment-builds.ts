@@ -14,7 +14,7 @@ export function createEnvironmentBuilds(services: Services): Scheduled {
       await failEndedBuilds(services);
       await pollEnvironments(services);
     } catch (error) {
-      services.log.warn({ err: error }, 'The set-ups of repositories could not be looked through.');
+      services.log.warn({ err: error }, 'Environment builds could not be checked.');
     }
     return waitMs;
   });

@@ -21,11 +21,11 @@ export function createIdleSessions(services: Services, { idleSuspendMs, sessionE
   return repeated(everyMs, async (isStopped) => {
     try {
       const asleep = idleSuspendMs === null ? 0 : await suspendIdleSessions(services, idleSuspendMs, isStopped);
-      if (asleep > 0) log.info({ count: asleep }, 'Sessions that waited for long were put to sleep.');
+      if (asleep > 0) log.info({ count: asleep }, 'Idle sessions were put to sleep.');
       const over = sessionExpiryMs === null ? 0 : await expireSessions(services, sessionExpiryMs, isStopped);
       if (over > 0) log.info({ count: over }, 'Sessions have expired.');
     } catch (error) {
-      log.warn({ err: error }, 'The sessions that wait or sleep could not be looked through.');
+      log.warn({ err: error }, 'Idle sessions could not be checked.');
     }
   });
 }

@@ -17,7 +17,7 @@ export function createMentions(services: Services): Scheduled {
     isStopped: () => isOver,
     claim: (room) => claimMentions(services, room),
     nextDueAt: () => nextMentionAt(services),
-    onClaimFailed: (err) => log.warn({ err }, 'The mentions of the service could not be looked through.'),
+    onClaimFailed: (err) => log.warn({ err }, 'Mentions could not be processed.'),
     async run(claimed) {
       try {
         await processMention(services, claimed);

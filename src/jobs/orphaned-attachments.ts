@@ -10,9 +10,9 @@ export function createOrphanedAttachments(services: Services): Scheduled {
   return hourly(async (isStopped) => {
     try {
       const count = await deleteOrphanedAttachments(services, isStopped);
-      if (count > 0) services.log.info({ count }, 'Deleted files of attachments that nobody can use.');
+      if (count > 0) services.log.info({ count }, 'Deleted unused attachment files.');
     } catch (error) {
-      services.log.warn({ err: error }, 'The attachments could not be looked through.');
+      services.log.warn({ err: error }, 'Unused attachments could not be deleted.');
     }
   });
 }

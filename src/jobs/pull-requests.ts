@@ -30,7 +30,7 @@ export function createPullRequests(services: Services): Scheduled {
     isStopped: () => isOver,
     claim: (room) => claimReads(services, busy.of, room),
     nextDueAt: () => nextReadAt(services, busy.of),
-    onClaimFailed: (err) => log.warn({ err }, 'The pull requests could not be looked through.'),
+    onClaimFailed: (err) => log.warn({ err }, 'Pull requests could not be checked.'),
     async run(claimed) {
       busy.add(claimed.gitConnectionId, 1);
       try {
@@ -61,12 +61,12 @@ export function createPullRequests(services: Services): Scheduled {
     try {
       await resumeIntents(services, isStopped);
     } catch (error) {
-      log.warn({ err: error }, 'The pull requests that were not opened could not be looked through.');
+      log.warn({ err: error }, 'Pending pull requests could not be opened.');
     }
     try {
       await resumeReviews(services, isStopped);
     } catch (error) {
-      log.warn({ err: error }, 'The reviews that were not posted could not be looked through.');
+      log.warn({ err: error }, 'Pending reviews could not be posted.');
     }
     return maxWaitMs;
   });

@@ -29,7 +29,7 @@ export function createRetention(services: Services): Scheduled {
       services.log.warn({ err: error }, 'Old idempotency keys could not be deleted.'),
     );
     await deleteOldPagingSnapshots(services).catch((error: unknown) =>
-      services.log.warn({ err: error }, 'Old walks through lists could not be deleted.'),
+      services.log.warn({ err: error }, 'Expired list cursors could not be deleted.'),
     );
     await forgetConsoleSessions(services).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Old sessions of the console could not be deleted.'),
@@ -38,7 +38,7 @@ export function createRetention(services: Services): Scheduled {
       services.log.warn({ err: error }, 'Old registrations of GitHub Apps could not be deleted.'),
     );
     await pruneWebhooks(services, isStopped).catch((error: unknown) =>
-      services.log.warn({ err: error }, 'Webhooks of long ago could not be deleted.'),
+      services.log.warn({ err: error }, 'Old webhook events could not be deleted.'),
     );
     await pruneGitDeliveries(services, isStopped).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Old webhooks of forges could not be deleted.'),
@@ -47,10 +47,10 @@ export function createRetention(services: Services): Scheduled {
       services.log.warn({ err: error }, 'Old runs of automations could not be deleted.'),
     );
     await forgetRemovals(services, isStopped).catch((error: unknown) =>
-      services.log.warn({ err: error }, 'Old removals of resources could not be forgotten.'),
+      services.log.warn({ err: error }, 'Old records of deleted resources could not be removed.'),
     );
     await resealSecrets(services, isStopped).catch((error: unknown) =>
-      services.log.warn({ err: error }, 'Secrets that are over could not be deleted.'),
+      services.log.warn({ err: error }, 'Expired secrets could not be deleted.'),
     );
   });
 }

@@ -55,7 +55,7 @@ function createSending(services: Services, isStopped: () => boolean) {
     isStopped,
     claim: (room) => claimDeliveries(services, inFlightCounts, room),
     nextDueAt: () => nextDueAt(services, inFlightCounts),
-    onClaimFailed: (err) => services.log.warn({ err }, 'The deliveries could not be looked through for webhooks.'),
+    onClaimFailed: (err) => services.log.warn({ err }, 'Webhook deliveries could not be checked.'),
     async run(delivery) {
       endpoints.add(delivery.endpointId, 1);
       organizations.add(delivery.organizationId, 1);

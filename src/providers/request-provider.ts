@@ -116,7 +116,7 @@ const messageOf = (failure: ProviderFailureCode, statusCode: number) =>
 
 // A name without an address and a name with a private one give the same reason: users must not learn which names the
 // service's own network has.
-const noAddress = 'the host has no address that the service may connect to';
+const noAddress = 'the host has no address that the service is allowed to connect to';
 const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: noAddress,
   EAI_AGAIN: noAddress,

@@ -63,7 +63,7 @@ export function createPostgresListener(options: PostgresListenerOptions): Postgr
       client = null;
       end(next);
       if (isStopped) return;
-      options.onError(error, 'The connection for notifications ended; it will be opened again.');
+      options.onError(error, 'The connection for notifications closed. It will be reopened.');
       scheduleRetry();
     };
     next.on('error', onLost);

@@ -134,7 +134,7 @@ function openEnvelope(all: readonly Subkeys[], envelope: string, aad: string): s
   const keys = all.find((each) => each.id === id);
   if (version !== 'v1' || !keys || body === undefined) {
     throw new Error(
-      'A sealed value names a key that is not at hand: SECRET_KEY, or SECRET_KEY_PREVIOUS, is needed for it.',
+      'A stored secret was encrypted with another key. Set SECRET_KEY, or SECRET_KEY_PREVIOUS, to that key.',
     );
   }
   const sealed = Buffer.from(body, 'base64url');
@@ -146,6 +146,8 @@ function openEnvelope(all: readonly Subkeys[], envelope: string, aad: string): s
     const text = decipher.update(sealed.subarray(nonceBytes, sealed.length - tagBytes));
     return Buffer.concat([text, decipher.final()]).toString('utf8');
   } catch (error) {
-    throw new Error('A sealed value cannot be opened: it was changed, or belongs to something else.', { cause: error });
+    throw new Error('A stored secret cannot be decrypted: it was changed, or it belongs to another resource.', {
+      cause: error,
+    });
   }
 }

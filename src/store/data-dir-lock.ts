@@ -149,7 +149,7 @@ function parseHolder(text: string): ProcessName | null {
 async function isHolderAlive(path: string, holder: ProcessName | null, options: LockOptions): Promise<boolean> {
   if (holder?.host === ownProcess().host) return isAlive(holder);
   const { heartbeatMs, staleMs, onWait } = options;
-  onWait('The data directory was locked on another machine or in another container: seeing whether that still lives.');
+  onWait('The data directory is locked by another machine or container. Checking if that process is still running.');
   // Only changes count, since the clocks of two machines may differ: an old file still gets the time of two heartbeats.
   const first = await touchedAt(path);
   const age = Math.min(Math.max(Date.now() - first, 0), staleMs - 2 * heartbeatMs);

@@ -26,11 +26,11 @@ export class StoreUnavailableError extends Error {
 
 const sentences = {
   database: {
-    unavailable: 'The database does not answer at the moment.',
+    unavailable: 'The database isn’t responding.',
     full: 'The disk of the database is full.',
   },
   files: {
-    unavailable: 'The file storage does not answer at the moment.',
+    unavailable: 'The file storage isn’t responding.',
     full: 'The disk of the file storage is full.',
   },
 } as const;

@@ -174,7 +174,7 @@ it.each(['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433', '[::1]', 
     const { code, message } = gateway.failures.last() ?? {};
     expect([code, message]).toEqual([
       'NOT_REACHABLE',
-      expect.stringContaining('has no address that the service may connect to'),
+      expect.stringContaining('has no address that the service is allowed to connect to'),
     ]);
   },
 );

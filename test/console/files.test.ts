@@ -194,7 +194,7 @@ describe.skipIf(missing !== null)('the files of a session', { timeout: 180_000 }
     const { segmentIds } = await saveWorkspace(test, id, { files: { 'workspace/a.txt': { content: 'a' } } });
     for (const segmentId of segmentIds) await damageSegment(test, segmentId);
     await page.getByRole('button', { name: 'Refresh' }).click();
-    await page.getByText('The checkpoint is damaged and cannot be read').first().waitFor();
+    await page.getByText('The checkpoint is damaged. Choose another one').first().waitFor();
     await saveWorkspace(test, id, { files: { 'workspace/a.txt': { content: 'a' } } });
     await page.getByRole('button', { name: 'Try again' }).first().click();
     await entry(page, 'a.txt').waitFor();

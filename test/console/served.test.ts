@@ -90,7 +90,7 @@ describe('the console over HTTP', () => {
       'text/html; charset=utf-8',
       'application/json',
     ]);
-    expect((await (await fetch(`${test.url}/nope`)).json()).detail).toBe('There is no such route.');
+    expect((await (await fetch(`${test.url}/nope`)).json()).detail).toBe('This route does not exist.');
     expect((await open('/console/assets/..%2findex.html')).status).toBe(404);
     expect((await open('/sessions', {}, 'POST')).status).toBe(404);
     expect((await open('/console/assets/x.js', {}, 'POST')).status).toBe(405);

@@ -184,7 +184,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('session-waiting-for-quota');
     await page.getByRole('button', { name: 'Continue now' }).click();
-    await page.getByText('The session continues without waiting for the limit').waitFor();
+    await page.getByText('The session continues without waiting for the model provider’s limit').waitFor();
     // The agent refuses again.
     await banner.waitFor();
     await page.getByRole('link', { name: 'All sessions' }).click();

@@ -49,7 +49,7 @@ it('takes one file per address, even of two at once, and stores nothing of the o
   const before = (await readStoredFiles(test)).length;
   const answers = await Promise.all([put(url, 'one'), put(url, 'two')]);
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 403]);
-  expect((await put(url)).body).toEqual({ detail: 'This address has taken a file already: ask for a new one.' });
+  expect((await put(url)).body).toEqual({ detail: 'This upload link was already used. Request a new one.' });
   expect((await readStoredFiles(test)).length).toBe(before + 1);
 });
 
@@ -107,7 +107,7 @@ it('expires with the key or the sign-in that requested it', async () => {
   await send(test, 'DELETE', undefined, { ...halves });
   expect(await put(ofConsole)).toMatchObject({
     status: 401,
-    body: { detail: 'The key that asked for this address is no longer valid.' },
+    body: { detail: 'The key that requested this link is no longer valid.' },
   });
   await runMutation(test, 'deleteServiceUser', 'deletedServiceUserId', { serviceUserId });
   expect((await put(ofKey)).status).toBe(401);

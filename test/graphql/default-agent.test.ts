@@ -77,7 +77,7 @@ it('uses no other agent if the organization’s is no longer configured', async 
     organizationId.replace('org-', ''),
     'retired',
   ]);
-  await expect(createSession(test, {}, token)).rejects.toThrow(/default agent, .*retired.* is not configured any more/);
+  await expect(createSession(test, {}, token)).rejects.toThrow(/default agent, .*retired.* is no longer configured/);
   expect(await agentOf(await createSession(test, { agent: 'demo' }, token))).toBe('demo');
 });
 

@@ -208,7 +208,7 @@ it('returns an empty value for an entry without one, never an error', async () =
 it('describes the subject of a notice by fields', async () => {
   const id = await createSession(test);
   await write(id, [
-    { kind: 'NOTICE', body: 'The tags are now: a.', data: { tags: ['a'] } },
+    { kind: 'NOTICE', body: 'Tags: a.', data: { tags: ['a'] } },
     { kind: 'NOTICE', body: 'The session may use 7 ACUs.', data: { maxAcuLimit: 7 } },
   ]);
   const { session } = await query(test, test.adminToken, readEvents, { id, kinds: ['NOTICE'] });

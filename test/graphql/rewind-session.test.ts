@@ -104,7 +104,7 @@ it('reverts to the end of a turn, and the log continues', async () => {
     events: {
       nodes: [
         {
-          body: 'The files and the agent of the session were reverted to the end of turn 1. The log continues.',
+          body: 'The session’s files and agent were reverted to the end of turn 1. The log continues.',
           ...{ turn: 1, checkpoint: { turn: 1 }, rewoundBy: { displayName: expect.any(String) } },
         },
       ],

@@ -95,7 +95,7 @@ describe('a session', () => {
     const bodies = 'events(kinds: [NOTICE], first: 9) { nodes { ... on NoticeEvent { body tags } } }';
     expect((await read(token, sessionId, bodies)).events.nodes).toEqual([
       { body: 'The title is now: After', tags: null },
-      { body: 'The tags are now: new, old.', tags: ['new', 'old'] },
+      { body: 'Tags: new, old.', tags: ['new', 'old'] },
     ]);
     const found = (tag: string) =>
       test.app.services.store.query('select 1 from session_tag where session_id = $1 and tag = $2', [
@@ -254,7 +254,7 @@ describe('the title of a session', () => {
       'The title is now: Build',
       'The title is now: Build and test',
       'The session may use 7 ACUs.',
-      'The session no longer has an ACU limit of its own.',
+      'The session no longer has its own ACU limit.',
     ]);
     const [row] = await test.app.services.store.query<{ derived: boolean }>(
       'select is_title_derived as derived from session where id = $1',

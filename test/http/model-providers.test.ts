@@ -13,7 +13,7 @@ const failureOf = (access: ProviderAccess, rules: RequestRules) =>
     () => null,
     ({ code, message }) => ({ code, message }),
   );
-const noAddress = 'The server cannot be reached: the host has no address that the service may connect to.';
+const noAddress = 'The server cannot be reached: the host has no address that the service is allowed to connect to.';
 
 describe('a request to a model provider', () => {
   it('connects to no address of a private network in any notation, and says no more than for an unknown name', async () => {

@@ -327,7 +327,7 @@ describe('signed links', () => {
       Object.assign(services, { now: () => in61Minutes });
       const answer = await get(link);
       expect(answer.status).toBe(403);
-      expect(await answer.json()).toEqual({ detail: 'This link has expired: ask for a new one.' });
+      expect(await answer.json()).toEqual({ detail: 'This link has expired. Request a new one.' });
     } finally {
       Object.assign(services, { now });
     }

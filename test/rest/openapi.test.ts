@@ -65,10 +65,10 @@ describe('unknown addresses', () => {
     ['/v1', { detail: 'The requested resource does not exist' }],
     ['/v1/nothing', { detail: 'The requested resource does not exist' }],
     ['/v2/enterprise', { detail: 'The requested resource does not exist' }],
-    ['/v9/sessions', { detail: 'There is no such route.' }],
-    ['/openapi/v9.json', { detail: 'There is no such route.' }],
-    ['/openapi/v9', { detail: 'There is no such route.' }],
-    ['/openapi/assets/package.json', { detail: 'There is no such route.' }],
+    ['/v9/sessions', { detail: 'This route does not exist.' }],
+    ['/openapi/v9.json', { detail: 'This route does not exist.' }],
+    ['/openapi/v9', { detail: 'This route does not exist.' }],
+    ['/openapi/assets/package.json', { detail: 'This route does not exist.' }],
   ])('404: %s', async (path, body) => {
     const answer = await call(app, app.v1Key, 'GET', path);
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 404, body });
@@ -81,7 +81,7 @@ describe('unknown addresses', () => {
       type: 'about:blank',
       title: 'Not Found',
       status: 404,
-      detail: 'There is no such route.',
+      detail: 'This route does not exist.',
       instance: '/v3/nothing',
     });
   });

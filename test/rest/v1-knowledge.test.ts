@@ -84,7 +84,7 @@ describe('/v1/knowledge', () => {
     const unknown = await mine('POST', path, { ...note, parent_folder_id: 'folder-x' });
     expect(unknown).toMatchObject({
       status: 400,
-      body: { detail: '"parent_folder_id" refers to "folder-x", which is no folder here.' },
+      body: { detail: '"parent_folder_id" refers to "folder-x", which is not a folder of this organization.' },
     });
     await mine('POST', path, { ...note, macro: '!taken' });
     const taken = await mine('POST', path, { ...note, macro: '!Taken' });

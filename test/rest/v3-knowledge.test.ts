@@ -146,7 +146,7 @@ describe('a note of an organization', () => {
       const { status, body } = await admin('POST', notesOf(id), { ...note, folder_id: folder });
       expect({ status, detail: body.detail }).toEqual({
         status: 400,
-        detail: `"folder_id" refers to "${folder}", which is no folder here.`,
+        detail: `"folder_id" refers to "${folder}", which is not a folder of this organization.`,
       });
     }
   });

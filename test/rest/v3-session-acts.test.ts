@@ -137,8 +137,8 @@ describe('tags', () => {
       [id],
     );
     expect(notices).toEqual([
-      { body: 'The tags are now: b, a, c.', data: { tags: ['b', 'a', 'c'] } },
-      { body: 'The tags are now: d, a.', data: { tags: ['d', 'a'] } },
+      { body: 'Tags: b, a, c.', data: { tags: ['b', 'a', 'c'] } },
+      { body: 'Tags: d, a.', data: { tags: ['d', 'a'] } },
       { body: 'The tags were removed.', data: { tags: [] } },
     ]);
   });

@@ -88,7 +88,7 @@ describe('a file', () => {
     const refused = await get(url);
     expect(refused.status).toBe(409);
     expect(await refused.json()).toEqual({
-      detail: 'The checkpoint is damaged and cannot be read: choose another one.',
+      detail: 'The checkpoint is damaged. Choose another one.',
     });
     const parts = Buffer.alloc(20 * 1_048_576);
     for (let at = 0; at < parts.length; at += 4) parts.writeUInt32BE(Math.imul(at, 2_654_435_761) >>> 0, at);
@@ -193,7 +193,7 @@ describe('a link', () => {
     clock.advance(9 * 60_000);
     expect((await get(url)).status).toBe(200);
     clock.advance(2 * 60_000);
-    expect(await (await get(url)).json()).toEqual({ detail: 'This link has expired: ask for a new one.' });
+    expect(await (await get(url)).json()).toEqual({ detail: 'This link has expired. Request a new one.' });
   });
 
   it('ends with the key that asked for it, and with its permission', async () => {

@@ -79,7 +79,7 @@ it('answers 503 with Retry-After for reads and writes while the bucket is down',
     const path = `/v3/organizations/${app.organizationId}/attachments`;
     const answer = await upload(app, app.adminToken, path, { name: 'a.txt', content: 'x' });
     expect(answer.status).toBe(503);
-    expect(answer.body.detail).toContain('The file storage does not answer at the moment.');
+    expect(answer.body.detail).toContain('The file storage isn’t responding.');
     const read = await fetch(link);
     expect(read.status).toBe(503);
     expect(read.headers.get('retry-after')).toBe('2');

@@ -92,7 +92,7 @@ it.each(Object.keys(failures) as (keyof typeof failures)[])(
     await failure.isMet(id);
     clock.advance(60_000);
     const unsafe = expect.stringMatching(
-      /^The workspace is not safe at the moment: its changes since .* could not be stored yet/,
+      /^The workspace isn’t backed up right now: its changes since .* could not be stored yet/,
     );
     await expect.poll(() => noticesOf(id)).toEqual([unsafe]);
     await sendMessage(test, id, 'write b.txt two');
@@ -110,7 +110,7 @@ it.each(Object.keys(failures) as (keyof typeof failures)[])(
       })
       .toContain('TURN_END 2');
     expect(await newestFiles(id)).toEqual({ 'a.txt': 'one\n', 'b.txt': 'two\n' });
-    const safe = 'The workspace is safe again: all its changes are stored.';
+    const safe = 'The workspace is backed up again: all its changes are stored.';
     await expect.poll(() => noticesOf(id)).toEqual([unsafe, safe]);
     const count = name === 'slow' ? 0 : 1;
     expect([failed, isStoredAgain].map((line) => linesWith(line, id).length)).toEqual([count, count]);

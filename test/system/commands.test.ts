@@ -61,7 +61,7 @@ it.each(commands)('%s creates no database if there is none, and leaves nothing b
   const dataDir = join(makeDir(), 'data');
   const { code, stderr } = await runCommand(name, { DATA_DIR: dataDir }, ...args);
   expect(code).toBe(1);
-  expect(stderr).toContain('This database is empty: no service has been started on it.');
+  expect(stderr).toContain('This database is empty: no service was ever started on it.');
   expect(existsSync(dataDir)).toBe(false);
 });
 
@@ -71,7 +71,7 @@ it('reports that the service has locked the data directory, and prints its usage
   const { code, stderr } = await runCommand('token', env);
   expect(code).toBe(1);
   expect(stderr).toContain(`is in use by another Switchyard process (pid ${server.pid} `);
-  expect(stderr).toContain('Stop it for as long as the command runs');
+  expect(stderr).toContain('Stop it while the command runs');
   // On an embedded database, another directory would be another database.
   expect(stderr.includes('DATA_DIR of its own')).toBe(testDatabase === 'postgres');
   expect(stderr).not.toContain('set DATA_DIR to another directory');

@@ -131,7 +131,7 @@ it('shows a session that reached its limit, and continues it when the limit is r
   expect(await readStatus(id)).toBe('blocked | suspended usage_limit_exceeded');
   const limits = async () => (await readEvents(test, id)).filter(({ kind }) => kind === 'LIMIT').length;
   expect(await limits()).toBe(1);
-  expect((await readMessages(test, id)).at(-1)).toMatch(/^AGENT_MESSAGE: .*reached its limit: it may use 1 ACU/);
+  expect((await readMessages(test, id)).at(-1)).toMatch(/^AGENT_MESSAGE: .*reached its ACU limit: 1 ACU/);
   // Without a higher limit, a message resumes the session only briefly, and is not lost.
   await send(id, 'say and more');
   while ((await limits()) < 2) await new Promise((resolve) => setImmediate(resolve));

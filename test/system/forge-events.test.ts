@@ -65,9 +65,7 @@ describe('an event of a repository', () => {
       trigger: { action: 'labeled', sender: 'ann', repository },
       session: { repositories: [{ path: 'acme/site', requestedRef: null, pullRequestNumber: null }] },
     });
-    expect(run?.session?.prompt).toMatch(
-      /^Fix it\.\n\nSomething happened in the repository .*acme\/site \(github:issues\)\./,
-    );
+    expect(run?.session?.prompt).toMatch(/^Fix it\.\n\nEvent in the repository .*acme\/site \(github:issues\)\./);
     expect(run?.session?.prompt).toContain('"title": "The login fails"');
     expect(await runsOf(test, other)).toEqual([]);
     await switchAutomation(test, id, false);

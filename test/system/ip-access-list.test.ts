@@ -14,8 +14,7 @@ function makeDir(): string {
   return dir;
 }
 
-const notStarted =
-  'This database is empty: no service has been started on it. Is DATA_DIR, or DATABASE_URL, the one of the service?';
+const notStarted = 'This database is empty: no service was ever started on it. Check DATA_DIR or DATABASE_URL.';
 
 /** Runs `npm run ip-access-list`. */
 const command = (env: Record<string, string>, ...args: string[]) => runCommand('ip-access-list', env, ...args);

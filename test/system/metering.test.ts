@@ -239,7 +239,7 @@ it('stops a session exactly at its limit, and continues after a message once the
   await write(5);
   await sendMessage(test, id, 'say three');
   await waitForSession(test, id, ({ statusDetail }) => statusDetail === 'USAGE_LIMIT_EXCEEDED');
-  expect((await readAgentMessages()).at(-1)).toMatch(/has reached its limit: it may use 5 ACUs/);
+  expect((await readAgentMessages()).at(-1)).toMatch(/reached its ACU limit: 5 ACUs/);
   await graphql(test, test.adminToken, raise, { input: { sessionId: id, maxAcuLimit: 6 } });
   await sendMessage(test, id, 'say four');
   await waitUntilEnded(test, id);

@@ -189,7 +189,7 @@ it('finds the pull request after the forge created it without an answer, in the 
     return method === 'POST' || (await pullsOf(branch)).length > 0 ? { status: 502, body: 'Bad gateway' } : null;
   });
   const lost = await open(sessionId, { base: 'main', body: 'By hand' });
-  expect(lost.userErrors[0].message).toContain('The service tries again by itself.');
+  expect(lost.userErrors[0].message).toContain('The service tries again automatically.');
   expect(await intents(sessionId)).toHaveLength(1);
   isLost = false;
   clock.advance(3 * 60_000);

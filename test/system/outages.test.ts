@@ -79,14 +79,14 @@ it('answers 503 with Retry-After in each API while the database refuses, and rec
     expect(status).toBe(503);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     expect(body.errors[0].extensions).toEqual({ code: 'SERVICE_UNAVAILABLE', retryAfter: expect.any(Number) });
-    expect(body.errors[0].message).toContain('The database does not answer at the moment.');
+    expect(body.errors[0].message).toContain('The database isn’t responding.');
   }
   for (const [method, path] of paths) {
     const token = path.startsWith('/v3') ? bootstrapToken : (/apk_user_\w+/.exec(server.output())?.[0] ?? null);
     const { status, headers, body } = await call(server, token, method, path);
     expect([path, status]).toEqual([path, 503]);
     expect(headers.get('retry-after')).toBe(String(body.retry_after));
-    expect(body.detail).toContain('The database does not answer at the moment.');
+    expect(body.detail).toContain('The database isn’t responding.');
     if (path.startsWith('/v3')) expect(headers.get('content-type')).toBe('application/problem+json');
   }
   const signIn = await fetch(`${server.url}/console/session`, {

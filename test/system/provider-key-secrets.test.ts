@@ -102,7 +102,7 @@ it('sends nothing into private networks unless the operator allows it, not even 
       const tried = await check(token, { provider: 'COMPATIBLE', baseUrl });
       expect(tried.userErrors).toMatchObject([{ path: ['input', 'baseUrl'] }]);
     }
-    const message = expect.stringContaining('the host has no address that the service may connect to');
+    const message = expect.stringContaining('the host has no address that the service is allowed to connect to');
     const refused = { test: { code: 'NOT_REACHABLE', message } };
     expect(await check(token, { providerKeyId: stored.providerKey.id })).toMatchObject(refused);
     const named = { provider: 'COMPATIBLE', baseUrl: `https://localhost:${server.port}` };

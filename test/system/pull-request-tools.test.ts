@@ -138,7 +138,7 @@ it('touches no pull request of another session, branch or repository', async () 
   const foreign = await openPullRequestAt(github, 'acme/tools', `foreign-${branches}`);
   const comment = await github.person('POST', `/repos/acme/site/issues/${other.number}/comments`, { body: 'Mine' });
   const before = writes();
-  const own = /"number" must be of a pull request of the session’s branch "tools-\d+" in acme\/site\./;
+  const own = /"number" must be the number of a pull request of the session’s branch "tools-\d+" in acme\/site\./;
   for (const wrong of [other.number, 4_711]) {
     await expect(tool(sessionId, 'update', { state: 'closed', number: wrong })).rejects.toThrow(own);
     await expect(tool(sessionId, 'reply', { comment: '1', body: 'x', number: wrong })).rejects.toThrow(own);

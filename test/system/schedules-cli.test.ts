@@ -58,7 +58,7 @@ describe('moving an organization from schedules to automations', () => {
     expect(dry).toEqual({
       code: 0,
       stderr: '',
-      stdout: `"Acme" (${orgId}): 0 schedules, 0 other automations.\nIt would make schedules. Nothing was written.\nPOST …/schedules is taken again then. The schedules go on as they are.\n`,
+      stdout: `"Acme" (${orgId}): 0 schedules, 0 other automations.\nIt would make schedules. Nothing was written.\nPOST …/schedules is accepted again. Existing schedules continue unchanged.\n`,
     });
     expect(undone?.stdout).toContain('It makes schedules from now on.');
     expect(await make()).toBe(200);

@@ -189,7 +189,7 @@ it.each([
     return { status: 502, body: 'lost' };
   });
   const [lost, again] = await turn(sessionId, submit({ body: 'Mine' }), submit({ body: 'Mine' }));
-  expect(lost?.output).toContain('The service tries again by itself.');
+  expect(lost?.output).toContain('The service tries again automatically.');
   expect(again?.output).toContain('submitted before, and the service is posting it');
   expect((await reviewOf(sessionId)).review.state).toBe('RUNNING');
   expect(await reviewsAt(number)).toHaveLength(inForge);

@@ -95,7 +95,7 @@ describe.skipIf(testDatabase === 'pglite')('two processes on one PostgreSQL', ()
     });
     const statuses = await Promise.all(Array.from({ length: 120 }, () => ask(first, key)));
     expect({ allowed: count(statuses, 200), refused: count(statuses, 429) }).toEqual({ allowed: 100, refused: 20 });
-    expect(warnings).toEqual(['A shared limit does not answer: counting alone.']);
+    expect(warnings).toEqual(['The shared rate limit store isn’t responding: this process counts alone.']);
   });
 
   it('delete expired amounts', async () => {

@@ -54,7 +54,7 @@ async function makeHook(pattern: string) {
   return { token, organizationId, send, runs };
 }
 
-const tooSlow = 'The conditions do not hold: a pattern takes too long: "^slow+$".';
+const tooSlow = 'The conditions are not met: a pattern takes too long: "^slow+$".';
 
 describe('the compilation of a pattern', () => {
   it('does not delay other requests', async () => {

@@ -25,8 +25,8 @@ const drip = (socket: Socket, text: string, everyMs: number) => {
   socket.on('close', () => clearInterval(timer));
 };
 
-const brokenOff = 'The connection was broken off.';
-const tooLate = 'No answer came within 1 seconds.';
+const brokenOff = 'The connection was interrupted.';
+const tooLate = 'No response within 1 seconds.';
 const giga = 1_000_000_000;
 
 describe('a receiver', () => {
@@ -49,12 +49,12 @@ describe('a receiver', () => {
     [
       'that announces two lengths',
       (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok!'),
-      { statusCode: null, error: 'The answer has not the length that it promised.', answer: '' },
+      { statusCode: null, error: 'The response does not have the announced length.', answer: '' },
     ],
     [
       'that announces a negative length',
       (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nok'),
-      { statusCode: null, error: 'The answer was not HTTP.', answer: '' },
+      { statusCode: null, error: 'The response was not HTTP.', answer: '' },
     ],
     [
       'that closes in the middle of its headers',
@@ -167,7 +167,7 @@ describe('the service', () => {
     const { token } = await makeOrganization(test, 'Among liars');
     const receivers: [Misbehavior, number | null, RegExp | null][] = [
       [(socket) => socket.end('HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n'), 503, /503/],
-      [(socket) => socket.destroy(), null, /broken off/],
+      [(socket) => socket.destroy(), null, /interrupted/],
       [(socket) => socket.end('HTTP/1.1 307 There\r\nLocation: http://169.254.169.254/\r\n\r\n'), 307, /not followed/],
       [(socket) => socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${giga}\r\n\r\nx`), 200, null],
       [(socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'), null, /not HTTP/],

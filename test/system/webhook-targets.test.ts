@@ -8,7 +8,7 @@ import { startReceiver } from '../support/receiver.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { endpointFields, makeEndpoint, waitForDeliveries } from '../support/webhooks.ts';
 
-const refused = 'The host has no address that webhooks may be sent to.';
+const refused = 'The host has no address that webhooks can be sent to.';
 
 describe('addresses', () => {
   it.each([
@@ -111,13 +111,13 @@ describe('a sender', () => {
   it('waits no longer than the timeouts, for the headers and for the rest', async () => {
     const send = sender({ timeoutMs: 300 });
     const silent = await startMisbehavingServer(() => undefined);
-    expect(await send(silent.url)).toMatchObject({ statusCode: null, error: 'No answer came within 0.3 seconds.' });
+    expect(await send(silent.url)).toMatchObject({ statusCode: null, error: 'No response within 0.3 seconds.' });
     const dripping = await startMisbehavingServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nX-Slow: ');
       const timer = setInterval(() => socket.write('.'), 20);
       socket.on('close', () => clearInterval(timer));
     });
-    expect((await send(dripping.url)).error).toBe('No answer came within 0.3 seconds.');
+    expect((await send(dripping.url)).error).toBe('No response within 0.3 seconds.');
     const half = await startMisbehavingServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf');
     });
@@ -146,9 +146,9 @@ describe('a sender', () => {
   it('treats an invalid response as none', async () => {
     const send = sender({ timeoutMs: 2_000 });
     const texts = [
-      ['SSH-2.0-OpenSSH_9.2\r\n', 'The answer was not HTTP.'],
-      ['', 'The connection was broken off.'],
-      [`HTTP/1.1 200 OK\r\n${'X-A: y\r\n'.repeat(10_000)}\r\n`, 'The headers of the answer are too long.'],
+      ['SSH-2.0-OpenSSH_9.2\r\n', 'The response was not HTTP.'],
+      ['', 'The connection was interrupted.'],
+      [`HTTP/1.1 200 OK\r\n${'X-A: y\r\n'.repeat(10_000)}\r\n`, 'The headers of the response are too long.'],
     ] as const;
     for (const [text, error] of texts) {
       const server = await startMisbehavingServer((socket) => socket.end(text));

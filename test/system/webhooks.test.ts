@@ -202,13 +202,13 @@ it('disables an endpoint that accepted nothing for a day, or answered 410, and l
   expect(failing.isEnabled).toBe(true);
   advance(dayMs);
   const disabled = await waitForDeliveries(test, token, id, (endpoint) => !endpoint.isEnabled);
-  expect(disabled.disabledReason).toMatch(/^It took nothing for a day, and failed \d+ times in that time\.$/);
+  expect(disabled.disabledReason).toMatch(/^It accepted no event for a day and failed \d+ times\.$/);
   const gone = await startReceiver();
   gone.answer((response) => void response.writeHead(410).end());
   const other = await makeEndpoint(test, token, { url: gone.url, eventTypes: ['SESSION_MESSAGE'] });
   await sayAs(organizationId, session, 'Is anybody there?');
   const over = await waitForDeliveries(test, token, other.id, (endpoint) => !endpoint.isEnabled);
-  expect(over.disabledReason).toBe('It answered 410: it is gone.');
+  expect(over.disabledReason).toBe('The endpoint answered 410 Gone.');
   const auditRows = await test.app.services.store.query(
     `select data->>'changed' as changed, user_id, service_user_id from audit_entry
       where organization_id = $1 and action = 'update_webhook_endpoint'`,

@@ -34,7 +34,7 @@ export function readCallFailure(
   return (status === 404 || status === 405) && isFirst ? 'NOT_FOUND' : null;
 }
 
-const noAddress = 'the host has no address that the service may connect to';
+const noAddress = 'the host has no address that the service is allowed to connect to';
 /** Errors of a connection that a retry does not change. Others, such as a reset, may be over in a moment. */
 const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: noAddress,

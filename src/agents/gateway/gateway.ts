@@ -149,7 +149,7 @@ function createHandler({ api, credential: ask, onUsage, onTools, ...options }: G
     clients.trust(incoming.socket);
     const kind = kindOfRequest(api, method, requestUrl.pathname);
     if (kind === null) {
-      const sentence = `The gateway passes on calls of a model only; ${method} ${requestUrl.pathname} is none of them.`;
+      const sentence = `The gateway only forwards model calls; ${method} ${requestUrl.pathname} is not one.`;
       return refuse(outgoing, api, 403, sentence);
     }
     if (framing.type === 'length' && framing.bytes > limits.maxBodyBytes)

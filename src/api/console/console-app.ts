@@ -71,7 +71,7 @@ async function page(files: ConsoleFiles, request: RequestView, status = 200): Pr
   if (html === null) {
     return refuse(
       503,
-      'The console has not been built: run "npm run build:console". The APIs are here: /graphql, /openapi.',
+      'The console isn’t built. Run "npm run build:console". The APIs are available: /graphql, /openapi.',
     );
   }
   const headers = {
@@ -94,7 +94,7 @@ const findIcon = async (files: ConsoleFiles, request: RequestView): Promise<Repl
 
 function serve(asset: Asset | null, request: RequestView, cacheControl: string): Reply {
   // The file belongs to an earlier version whose page the browser still has open. The page then reloads itself.
-  if (asset === null) return refuse(404, 'There is no such file.', { 'cache-control': 'no-store' });
+  if (asset === null) return refuse(404, 'This file does not exist.', { 'cache-control': 'no-store' });
   const headers = {
     'content-type': asset.type,
     'content-length': String(asset.bytes.byteLength),

@@ -81,7 +81,7 @@ export function createSignIn(services: Services): (request: RequestView) => Prom
     }
     const isOwn = isOwnOrigin(request.header('origin'), request.header('host'), services.baseUrl);
     if (!isFromConsole(request) || !isOwn) {
-      return errorReply(403, 'FORBIDDEN', 'Only pages of the console sign in and out here.');
+      return errorReply(403, 'FORBIDDEN', 'Only pages of the console can sign in and out here.');
     }
     return handler(request).catch((error: unknown) => failureReply(services, error));
   };
@@ -114,7 +114,7 @@ function failureReply(services: Services, failure: unknown): Reply {
     return errorReply(401, error.code, error.message === invalidKeyMessage ? invalidToken : error.message);
   }
   if (error instanceof DomainError && error.code === 'FORBIDDEN') return errorReply(403, error.code, error.message);
-  services.log.error({ err: error }, 'Somebody could not sign in to the console.');
+  services.log.error({ err: error }, 'A sign-in to the console failed.');
   return errorReply(500, 'INTERNAL_SERVER_ERROR', 'Unexpected error.');
 }
 

@@ -53,7 +53,7 @@ export async function chargeMinimum(context: GraphqlContext): Promise<void> {
 export function refusalOf({ cost, spending }: Charge): GraphQLError | null {
   if (!spending || spending.isAllowed || cost > spending.limit) return null;
   return new GraphQLError(
-    `The operation costs ${cost} of the ${spending.limit} points that a key has in a minute, and fewer are left. Wait and try again.`,
+    `The operation costs ${cost} of the ${spending.limit} points that a key has in a minute, and too few are left. Wait and try again.`,
     { extensions: { code: 'RATE_LIMITED', retryAfter: spending.resetSeconds } },
   );
 }

@@ -86,7 +86,7 @@ export function createConnectionOperations(options: ConnectionOperationsOptions)
         const message = `"extensions.operationId" must be a text of 1 to ${maxOperationIdLength} letters.`;
         return failure(400, 'INVALID_INPUT', message);
       }
-      if (operations.has(id)) return failure(409, 'INVALID_STATE', 'There is an operation of this id on the stream.');
+      if (operations.has(id)) return failure(409, 'INVALID_STATE', 'The stream already has an operation with this id.');
       if (operations.size >= maxOperations) {
         return failure(429, 'LIMIT_EXCEEDED', `A stream may have at most ${maxOperations} operations at once.`);
       }

@@ -19,7 +19,10 @@ export interface EstimateOptions {
 export function createEstimate({ schema, plans, trusted, isIntrospectable }: EstimateOptions): Estimate {
   return ({ document: text, operationName, variables }) => {
     if (trusted.isOnly) {
-      throw refused('PERSISTED_QUERY_ONLY', 'Only trusted documents are run here, and a text has no cost.');
+      throw refused(
+        'PERSISTED_QUERY_ONLY',
+        'This service runs trusted documents only, so it can’t compute the cost of a text.',
+      );
     }
     if (variables != null && (typeof variables !== 'object' || Array.isArray(variables))) {
       throw refused('INVALID_INPUT', '"variables" must be an object.');

@@ -173,7 +173,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
       try {
         if (path !== '/graphql' && path !== '/graphql/stream') {
           const asset = hasExplorer ? await findExplorerAsset(request) : null;
-          return asset ?? failure(404, 'NOT_FOUND', 'There is nothing at this address.');
+          return asset ?? failure(404, 'NOT_FOUND', 'Nothing exists at this address.');
         }
         if (hasExplorer && wantsExplorer(request)) return await explorer();
         const viewer = await callers.ofRequest(request);

@@ -19,7 +19,7 @@ export function paramsOf(request: RequestView, text: string): { params: Params; 
       const body: unknown = JSON.parse(text);
       if (typeof body === 'object' && body !== null && !Array.isArray(body))
         return { params: body as Params, error: null };
-      return { error: failure(400, 'BAD_REQUEST', 'The body must be a JSON object: batches are not taken.') };
+      return { error: failure(400, 'BAD_REQUEST', 'The body must be a JSON object. Batches are not supported.') };
     }
     const params = Object.fromEntries(queryOf(request));
     const { variables, extensions } = params;

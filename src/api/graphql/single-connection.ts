@@ -76,7 +76,7 @@ export function createSingleConnections({ engine, services, contextOf }: SingleC
   };
 
   const open = (connection: Connection, request: RequestView): Reply => {
-    if (connection.isOpen) return failure(409, 'INVALID_STATE', 'The stream of this token is open already.');
+    if (connection.isOpen) return failure(409, 'INVALID_STATE', 'The stream of this token is already open.');
     connection.isOpen = true;
     const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
     const { ended, outbox } = connection;

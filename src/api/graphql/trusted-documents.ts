@@ -106,14 +106,14 @@ export function documentOf(trusted: TrustedDocuments, params: Readonly<Record<st
   if (found !== null) return found;
   const query = typeof params.query === 'string' && params.query !== '' ? params.query : null;
   if (trusted.isOnly && id === null) {
-    throw refused('PERSISTED_QUERY_ONLY', 'Only trusted documents are run here: name one by its "documentId".');
+    throw refused('PERSISTED_QUERY_ONLY', 'This service runs trusted documents only. Send the "documentId" of one.');
   }
   if (id === null || (query !== null && !trusted.isOnly)) return query;
   throw trusted.count === 0
     ? refused('PERSISTED_QUERY_NOT_SUPPORTED', 'This service has no trusted documents: send the document as "query".')
     : refused(
         'PERSISTED_QUERY_NOT_FOUND',
-        `There is no trusted document of the id ${JSON.stringify(id.slice(0, 100))}.`,
+        `There is no trusted document with the id ${JSON.stringify(id.slice(0, 100))}.`,
       );
 }
 

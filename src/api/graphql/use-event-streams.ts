@@ -32,7 +32,7 @@ export function useEventStreams(): Plugin<Record<string, unknown>, GraphqlContex
 
 function noEvents(): GraphQLError {
   const how = 'send "Accept: text/event-stream", or use a WebSocket';
-  return new GraphQLError(`A subscription is answered by events as they come: ${how}.`, {
+  return new GraphQLError(`A subscription is answered with a stream of events: ${how}.`, {
     extensions: { code: 'BAD_REQUEST', http: { status: 406 } },
   });
 }

@@ -114,7 +114,7 @@ export function createSockets(options: SocketOptions) {
           extra.socket.close(unavailable.code, unavailable.reason);
           return false;
         }
-        options.log.error({ err: error }, 'A socket could not be authenticated.');
+        options.log.error({ err: error }, 'A WebSocket could not be authenticated.');
         extra.socket.close(CloseCode.InternalServerError, 'Unexpected error.');
         return false;
       }

@@ -62,7 +62,7 @@ function refuse(services: Services, dialect: Dialect, thrown: unknown, path: str
     const { status, message, issues, headers } = error;
     return dialect.problem({ status, message, issues, headers }, path);
   }
-  services.log.error({ err: error, path }, 'A file could not be taken.');
+  services.log.error({ err: error, path }, 'A file could not be uploaded.');
   return dialect.problem({ status: 500, message: 'Something went wrong', issues: [] }, path);
 }
 

@@ -45,14 +45,14 @@ const missing = 'Missing or invalid Authorization header';
 const dialect: Dialect = {
   title: 'Switchyard, files',
   description: 'The addresses of attachments.',
-  credentials: { prefixes: ['apk_user_', 'apk_', 'cog_'], wrongKind: `${missing}: this is no key of Switchyard.` },
+  credentials: { prefixes: ['apk_user_', 'apk_', 'cog_'], wrongKind: `${missing}: this is not a Switchyard key.` },
   problem: (details) => {
     const { status, message, headers = {} } = details;
     return jsonReply(status, { detail: message, ...retryMembers(details) }, headers);
   },
   problemSchema: z.object({ detail: z.string() }),
   problemType: 'application/json',
-  unknownRoute: 'There is no such route.',
+  unknownRoute: 'This route does not exist.',
   statusOf: fileStatusOf,
   wireNames: {},
   says: (error, text) => (error.code === 'UNAUTHENTICATED' ? missing : text),

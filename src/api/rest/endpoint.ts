@@ -132,7 +132,7 @@ export function describe(endpoint: AnyEndpoint, path: string, dialect: Dialect):
               },
             },
           }
-        : { [endpoint.status ?? 204]: { description: isRedirection ? 'It is at `Location`.' : 'Done.' } }),
+        : { [endpoint.status ?? 204]: { description: isRedirection ? 'Its URL is in `Location`.' : 'Done.' } }),
       ...(isValidated ? { 304: { description: 'It is what `If-None-Match` names.' } } : {}),
       ...Object.fromEntries(refusals.map((status) => [status, problem])),
     },

@@ -88,9 +88,11 @@ function openParser(
     parser.on('field', (name) => {
       if (name === field) fail(invalid(field, `"${field}" must be a file, with a name, but was a text.`, 'file_type'));
     });
-    parser.on('filesLimit', () => fail(invalid(field, 'The body must hold one file, but has several.', 'value_error')));
+    parser.on('filesLimit', () =>
+      fail(invalid(field, 'The body must contain one file, but has several.', 'value_error')),
+    );
     for (const event of ['fieldsLimit', 'partsLimit'] as const) {
-      parser.on(event, () => fail(invalid(field, 'The body has too many parts beside the file.', 'value_error')));
+      parser.on(event, () => fail(invalid(field, 'The body has too many parts besides the file.', 'value_error')));
     }
     return parser;
   } catch (cause) {
@@ -116,7 +118,7 @@ async function pour(request: RequestView, parser: Writable, isRefused: () => boo
       if (parserError !== null) throw parserError;
       if (!isRefused()) return parser.write(part) ? undefined : untilDrained();
       skippedBytes += part.byteLength;
-      if (skippedBytes > maxSkippedBytes) throw new Error('Too much was sent after a refusal.');
+      if (skippedBytes > maxSkippedBytes) throw new Error('The client kept sending after the request was refused.');
       return undefined;
     });
     parser.end();
@@ -138,11 +140,11 @@ function refusalFor(fault: Error, isCutOff: boolean): Error {
 }
 
 function broken(cause?: unknown): RequestError {
-  return new RequestError('The body is not sound multipart/form-data, or breaks off.', { status: 400, cause });
+  return new RequestError('The body is not valid multipart/form-data, or it is incomplete.', { status: 400, cause });
 }
 
 function missing(field: string): RequestError {
-  return invalid(field, `"${field}" is required: the body must hold a file in this field.`, 'missing');
+  return invalid(field, `"${field}" is required: the body must contain a file in this field.`, 'missing');
 }
 
 function invalid(field: string, msg: string, type: string): RequestError {

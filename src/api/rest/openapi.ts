@@ -39,7 +39,7 @@ export function createDescriptions(apis: ReadonlyMap<string, VersionApi>): Descr
     async respond(request) {
       const path = request.path.replace(/^\/openapi\/?/, '');
       const found = await find(path, request);
-      if (!found) return jsonReply(404, { detail: 'There is no such route.' });
+      if (!found) return jsonReply(404, { detail: 'This route does not exist.' });
       if (request.method === 'OPTIONS') return new Reply(204, { allow });
       if (request.method === 'GET') return found;
       if (request.method === 'HEAD') return found.withoutBody();

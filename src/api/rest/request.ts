@@ -112,7 +112,7 @@ function toWireIssues(issue: z.core.$ZodIssue, value: unknown, location: string)
     const path = [...issue.path.map(String), key];
     return {
       loc: [location, ...path],
-      msg: `"${path.join('.')}" is no field of this request.`,
+      msg: `"${path.join('.')}" is not a field of this request.`,
       type: 'extra_forbidden',
     };
   });

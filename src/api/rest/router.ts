@@ -92,7 +92,7 @@ export function createRest(services: Services, watches: Watches): Rest {
         return (request.path.startsWith('/webhooks/git/') ? gitWebhooks : webhooks).respond(request);
       }
       if (segment === 'openapi') return descriptions.respond(request);
-      return Promise.resolve(jsonReply(404, { detail: 'There is no such route.' }));
+      return Promise.resolve(jsonReply(404, { detail: 'This route does not exist.' }));
     },
   };
 }

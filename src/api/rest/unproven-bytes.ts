@@ -51,7 +51,7 @@ export function limitUnprovenBytes(limits: UnprovenLimits): (address: string | n
 
 // The rest of the body is not read, so the connection cannot be reused.
 const tooMuchInFlight = () =>
-  new RequestError('Too many signed deliveries are arriving at once. Wait and try again.', {
+  new RequestError('Too many signed webhooks are arriving at once. Wait and try again.', {
     status: 503,
     headers: { 'retry-after': '5', connection: 'close' },
   });

@@ -196,7 +196,7 @@ function requireCreator(context: Context, organizationId: string, creatorId: str
   }
   requirePermission(context.viewer, permissionFor.runAutomationAsCreator, organizationId);
   if (creatorId === null || ownerOf(context.viewer).userId !== creatorId) {
-    throw refuse(path, 'Only its creator can let an automation run as the creator.', 'FORBIDDEN');
+    throw refuse(path, 'Only the creator of an automation can make it run as its creator.', 'FORBIDDEN');
   }
   return creatorId;
 }

@@ -145,7 +145,7 @@ async function requireSchedules(context: Context, organizationId: string): Promi
     select: { hasAutomations: true },
   });
   if (organization?.hasAutomations === false) return;
-  const message = 'This organization makes automations since 24 September 2026: schedules can no longer be made.';
+  const message = 'This organization has used automations since 24 September 2026. It can no longer create schedules.';
   throw new DomainError('FORBIDDEN', message);
 }
 

@@ -36,7 +36,7 @@ export async function rotateIncomingWebhookSecret(
     const isReplay = (await findReplay(context, tx, options, claim)) !== null;
     if (isReplay) return { automation: before, webhookSecret: null };
     if (before.webhookSecretHash === null) {
-      throw new DomainError('INVALID_STATE', 'The automation has no trigger "webhook:incoming", and so no secret.');
+      throw new DomainError('INVALID_STATE', 'The automation has no trigger "webhook:incoming", so it has no secret.');
     }
     const { secret, hash, sealed } = newWebhookSecret(context, before);
     const change = { ...changedBy(context, before), webhookSecretHash: hash, webhookSecretSealed: sealed };

@@ -134,7 +134,7 @@ export async function saveAutomation(
   };
   const isOver = after.triggers.length > 0 && after.triggers.every(({ eventType }) => eventType === recurringEvent);
   if (isSwitchedOn && isOver && after.nextRunAt === null) {
-    throw refuse(['enabled'], '"enabled" must stay false: the times of its triggers are all over.');
+    throw refuse(['enabled'], '"enabled" must stay false: all times of its triggers are in the past.');
   }
   await writeAutomation(tx, after.id, changedValues(before, after));
   if (before.enabled && !after.enabled) await skipQueuedRuns(tx, after.id);

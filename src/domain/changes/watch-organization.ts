@@ -91,7 +91,7 @@ export async function watchOrganization(
   watches: ChangeWatches,
   { organizationId, kinds, after }: OrganizationChangesRequest,
 ): Promise<AsyncIterableIterator<EntityChange<unknown>>> {
-  if (kinds?.length === 0) throw refuse(['types'], '"types" must not be empty. Leave it out to follow all types.');
+  if (kinds?.length === 0) throw refuse(['types'], '"types" must not be empty. Omit it to follow all types.');
   const { id } = await enterOrganization(ofAnySession(context, 'view'), organizationId);
   const { enterpriseId } = context.viewer;
   // A permission on the enterprise's sessions grants something for sessions only.

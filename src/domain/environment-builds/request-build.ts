@@ -67,7 +67,7 @@ export async function requestBuild(
     });
     if (started === null) {
       const message =
-        'A set-up of this repository is queued or runs already. Wait for its end, or terminate its session.';
+        'A build of this repository is already queued or running. Wait until it ends, or terminate its session.';
       throw new DomainError('INVALID_STATE', message);
     }
     return started;

@@ -48,7 +48,7 @@ export async function receiveGitDelivery(services: Services, call: GitWebhookCal
   }
   const spending = await services.limits.gitWebhook.spend(id);
   if (spending?.isAllowed === false) {
-    const message = `A git connection takes ${spending.limit} webhooks in a minute. Wait and try again.`;
+    const message = `A git connection accepts ${spending.limit} webhooks a minute. Wait and try again.`;
     throw new RateLimitedError(message, spending);
   }
   const row = toRow(services, id, found);

@@ -21,7 +21,7 @@ const maxOpen = 50;
 export const beginRegistrationSchema = gitConnectionSchema.pick({ name: true, host: true }).extend({
   githubOrganization: text('githubOrganization', { max: 100 })
     .refine((login) => /^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(login), {
-      error: '"githubOrganization" must be the name as in github.com/NAME: letters, digits and hyphens.',
+      error: '"githubOrganization" must be a name as in github.com/NAME: letters, digits and hyphens.',
     })
     .nullish(),
 });

@@ -50,7 +50,7 @@ export async function completeGithubAppInstallation(
     if (before.installationId === found.id) return before;
     if (before.installationId !== null || before.appId !== appId || before.host !== host) {
       const message =
-        'The connection has another installation or App by now. Change its "installationId" if it should use this one.';
+        'The connection was given another installation or App in the meantime. Change its "installationId" to use this one.';
       throw new DomainError('INVALID_STATE', message);
     }
     const change = { installationId: found.id, ...changedBy(context, before) };

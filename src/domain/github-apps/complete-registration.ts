@@ -17,7 +17,7 @@ import { stateSyntax } from './registration-form.ts';
 /** The values with which GitHub sends the browser back. */
 export const completeRegistrationSchema = z.object({
   code: text('code', { min: 8, max: 200 }).refine((code) => /^[\w-]*$/.test(code), {
-    error: '"code" must be the code that GitHub has sent.',
+    error: '"code" must be the code that GitHub sent.',
   }),
   state: text('state', { max: 200 }),
 });
@@ -103,6 +103,6 @@ async function useState({ store, keyring, viewer, now }: Context, state: string)
     : [];
   if (found) return found;
   const message =
-    '"state" must be one that you began with the same key in the last hour, and that was not used. Create the App again.';
+    '"state" must be from a registration that you began with the same key within the last hour, and must be unused. Create the App again.';
   throw refuse(['state'], message);
 }

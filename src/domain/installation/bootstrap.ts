@@ -93,7 +93,7 @@ async function updateMaintenance(
 
 /** The message of a command on an empty database. */
 export const emptyDatabase =
-  'This database is empty: no service has been started on it. Is DATA_DIR, or DATABASE_URL, the one of the service?';
+  'This database is empty: no service was ever started on it. Check DATA_DIR or DATABASE_URL.';
 
 /** Returns the enterprise of a database that has been started before; throws StartError for an empty one. */
 export async function findEnterpriseId(services: Pick<Services, 'store'>): Promise<string> {
@@ -129,7 +129,7 @@ async function checkKey(
   }
   if (fingerprint !== keyring.previousFingerprint) {
     throw new StartError(
-      'SECRET_KEY is not the one that this database was first started with: its tokens and secrets could not be read. Give the right key, or the old one as SECRET_KEY_PREVIOUS to rotate it.',
+      'SECRET_KEY is not the one that this database was first started with: its tokens and secrets could not be read. Set the right key, or set the old one as SECRET_KEY_PREVIOUS to rotate it.',
     );
   }
   await tx.prisma.installation.update({ where: { id: 'installation' }, data: { keyFingerprint: keyring.fingerprint } });

@@ -39,5 +39,6 @@ export async function requireFreeMacro(
         and lower(m.macro) = lower($3::text) and m.id <> $4`,
     [scope.enterpriseId, scope.organizationId, macro, id],
   );
-  if (taken.length > 0) throw refuse(['macro'], `"macro" is taken: another ${kind} here has ${macro}.`, 'NOT_UNIQUE');
+  if (taken.length > 0)
+    throw refuse(['macro'], `"macro" is already in use: another ${kind} here has ${macro}.`, 'NOT_UNIQUE');
 }

@@ -110,7 +110,10 @@ export function createCounter(options: CounterOptions): Counter {
       granted = Math.max(0, Math.min(granted, limit - (quota.reservedByAll - wanted)));
     } catch (error) {
       if (warnedIn !== window) {
-        options.log.warn({ err: error, limit: options.name }, 'A shared limit does not answer: counting alone.');
+        options.log.warn(
+          { err: error, limit: options.name },
+          'The shared rate limit store isn’t responding: this process counts alone.',
+        );
       }
       warnedIn = window;
     }

@@ -52,9 +52,7 @@ export function createMaintenance(
       if (mode.reason === 'CONFIGURED') return;
       const poll = () => {
         checking ??= check(onEnd)
-          .catch((error: unknown) =>
-            log.error({ err: error }, 'The end of maintenance mode could not be read or obeyed.'),
-          )
+          .catch((error: unknown) => log.error({ err: error }, 'The end of maintenance mode could not be processed.'))
           .finally(() => {
             checking = null;
           });
@@ -77,7 +75,7 @@ export function createMaintenance(
 const howToEnd: Record<MaintenanceReason, string> = {
   CONFIGURED: 'MAINTENANCE=true is set. To work normally, start without it.',
   COPIED_DATABASE:
-    'The database is a copy, and its original may still be at work. To work normally, run "npm run maintenance -- end", or start with MAINTENANCE=false.',
+    'The database is a copy, and the original service may still be running. To work normally, run "npm run maintenance -- end", or start with MAINTENANCE=false.',
 };
 
 /** Logs a warning that says why the process runs nothing and how to end that, if it is in maintenance mode. */

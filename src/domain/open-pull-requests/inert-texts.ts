@@ -36,7 +36,7 @@ export async function inertTexts(
   } catch (error) {
     if (!(error instanceof ThreadError)) throw error;
     if (error.reason === 'time' || error.reason === 'memory') return texts.map(codeBlock);
-    const message = 'The service cannot post the text now. Try again in a minute.';
+    const message = 'The service can’t post this right now. Try again in a minute.';
     throw Object.assign(new DomainError('INVALID_STATE', message), { cause: error });
   }
 }

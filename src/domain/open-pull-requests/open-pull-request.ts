@@ -98,7 +98,7 @@ export async function openForSession(
     if (!isForgeError(error)) throw error;
     if (isTemporary(error)) {
       await postponeIntent(context, intentId);
-      throw forgeFailure(error, 'The forge gave no clear answer. The service tries again by itself.');
+      throw forgeFailure(error, 'The forge gave no clear answer. The service tries again automatically.');
     }
     await context.store.transact((tx) => deleteIntent(tx, intentId));
     throw await refusal(context, session, request, path, error);

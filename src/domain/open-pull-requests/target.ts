@@ -53,7 +53,7 @@ export async function findTarget(
        from session_repository r where r.session_id = $1 order by r.position`,
     [id],
   );
-  if (rows.length === 0) throw new DomainError('INVALID_STATE', 'The session works on no repository.');
+  if (rows.length === 0) throw new DomainError('INVALID_STATE', 'The session has no repository.');
   const row = choose(rows, reference);
   const name = `${row.host}/${row.path}`;
   const usable = await usableRepository(services, organizationId, row.repositoryId);
@@ -110,7 +110,7 @@ export async function findOwn(
   });
   const isOwn = found?.headBranch === branch && found.headRepository?.toLowerCase() === path.toLowerCase();
   if (isOwn) return { ...target, pullRequest: found };
-  const message = `"number" must be of a pull request of the session’s branch ${branchName} in ${path}.`;
+  const message = `"number" must be the number of a pull request of the session’s branch ${branchName} in ${path}.`;
   throw refuse(['number'], message, 'UNKNOWN_REFERENCE');
 }
 
@@ -118,7 +118,8 @@ function choose(rows: readonly RepositoryRow[], reference: string | null): Repos
   const [only, ...others] = rows;
   if (reference === null && only && others.length === 0) return only;
   const names = rows.map(({ host, path }) => `${host}/${path}`).join(', ');
-  if (reference === null) throw refuse(['repository'], `"repository" must be one of the session’s: ${names}.`);
+  if (reference === null)
+    throw refuse(['repository'], `"repository" must be one of the session’s repositories: ${names}.`);
   const wanted = parseReference(reference);
   const found = rows.find((row) =>
     wanted.some(
@@ -128,5 +129,9 @@ function choose(rows: readonly RepositoryRow[], reference: string | null): Repos
     ),
   );
   if (found) return found;
-  throw refuse(['repository'], `"repository" must be one of the session’s: ${names}.`, 'UNKNOWN_REFERENCE');
+  throw refuse(
+    ['repository'],
+    `"repository" must be one of the session’s repositories: ${names}.`,
+    'UNKNOWN_REFERENCE',
+  );
 }

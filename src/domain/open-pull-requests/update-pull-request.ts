@@ -56,7 +56,7 @@ export async function updateForSession(
   ];
   const changed = parts.filter((part) => part !== null);
   if (changed.length === 0)
-    throw new DomainError('INVALID_INPUT', 'There is nothing to change: name at least one value.');
+    throw new DomainError('INVALID_INPUT', 'There is nothing to change. Pass at least one value.');
   return asDomainError(async () => {
     const where = { repository: repository ?? null, number: number ?? null };
     const { pullRequest, pullRequests, ...target } = await findOwn(context, session, where);

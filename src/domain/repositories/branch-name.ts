@@ -45,10 +45,10 @@ const sample: NamedSession = { id: '0'.repeat(32), title: 'a'.repeat(maxSlugLeng
 /** A template of branch names in an input. It must have `{short id}`, so that no two sessions share a branch. */
 export const branchTemplateSchema = text('branchTemplate', { min: 1, max: maxTemplateLength })
   .refine((template) => template.includes('{short id}'), {
-    error: '"branchTemplate" must have "{short id}", so that each session gets a branch of its own.',
+    error: '"branchTemplate" must contain "{short id}", so that each session gets its own branch.',
   })
   .refine((template) => isBranchName(branchName(template, sample)) && !/[{}]/.test(branchName(template, sample)), {
-    error: '"branchTemplate" must give a valid branch name, with no other placeholders than "{slug}" and "{short id}".',
+    error: '"branchTemplate" must be a valid branch name with no placeholders other than "{slug}" and "{short id}".',
   })
   .refine((template) => !/^refs\//i.test(template), {
     error: '"branchTemplate" must not begin with "refs/": it is the name of a branch, not of a ref.',

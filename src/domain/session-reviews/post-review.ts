@@ -72,7 +72,7 @@ async function postAgain(
   const found = status?.reviews.find(isOwn) ?? page.comments.find((each) => each.location === null && isOwn(each));
   if (found) return { url: found.url, commentCount: request.comments.length };
   if (page.isTruncated || status?.isTruncated) {
-    const message = 'The pull request has so many reviews and comments that nobody can tell if the review is there.';
+    const message = 'The pull request has too many reviews and comments to tell if the review was posted.';
     throw new ForgeError('REJECTED', message);
   }
   const missing = request.comments.filter((comment) => !page.comments.some((each) => isSame(each, comment)));

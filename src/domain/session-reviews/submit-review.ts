@@ -38,7 +38,7 @@ export async function submitForSession(
 ): Promise<PostedReview> {
   const submission = parseSubmission(input);
   const review = await readReview(context.store, session.id);
-  if (!review) throw new DomainError('INVALID_STATE', 'This session reviews no pull request.');
+  if (!review) throw new DomainError('INVALID_STATE', 'This session is not a review of a pull request.');
   if (review.submittedAt !== null) return { url: review.reviewUrl ?? review.url, isNew: false, movedCount: 0 };
   let target: Target;
   let request: ReviewRequest;
@@ -67,7 +67,7 @@ export async function submitForSession(
     if (!isForgeError(error)) throw error;
     if (isTemporary(error)) {
       await postponeReview(context, sessionId);
-      throw forgeFailure(error, 'The forge gave no clear answer. The service tries again by itself.');
+      throw forgeFailure(error, 'The forge gave no clear answer. The service tries again automatically.');
     }
     await context.store.transact((tx) => endReview(tx, sessionId, null));
     throw forgeFailure(error);

@@ -19,7 +19,7 @@ export function sessionAcuLimit(
   if (max === null || (max > 0 && (requested === null || requested <= max))) return requested;
   const path = ['maxAcuLimit'];
   if (requested === null || max === 0)
-    throw refuse(path, 'The organization lets no session use any ACUs.', 'LIMIT_EXCEEDED');
+    throw refuse(path, 'The organization’s ACU limit for a session is 0.', 'LIMIT_EXCEEDED');
   const message = `"maxAcuLimit" must be at most ${max}, which is the organization’s limit for a session, but was ${requested}.`;
   throw refuse(path, message, 'LIMIT_EXCEEDED');
 }

@@ -52,7 +52,7 @@ export async function admitChild(
   const limit = Math.min(session.maxAcuLimit ?? Infinity, maxSessionAcuLimit ?? Infinity);
   if (limit === Infinity) return requested;
   const left = Math.floor(limit - session.acusConsumed - promised);
-  if (left < 1) throw refuse(['maxAcuLimit'], 'Nothing is left of the session’s ACU limit.', 'LIMIT_EXCEEDED');
+  if (left < 1) throw refuse(['maxAcuLimit'], 'The session has used its ACU limit.', 'LIMIT_EXCEEDED');
   if (requested !== null && requested > left) {
     const message = `"maxAcuLimit" must be at most ${left}, which is what is left of the session’s ACU limit, but was ${requested}.`;
     throw refuse(['maxAcuLimit'], message, 'LIMIT_EXCEEDED');

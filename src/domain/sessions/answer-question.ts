@@ -40,7 +40,7 @@ export async function answerQuestion(context: Context, input: AnswerQuestionInpu
   });
   const id = parseQuestionId(input.questionId);
   const question = id === null ? null : await findQuestion(context, seen.id, id);
-  if (!question) throw refuse(['questionId'], 'The session has no such question.', 'UNKNOWN_REFERENCE');
+  if (!question) throw refuse(['questionId'], 'The session has no question with this id.', 'UNKNOWN_REFERENCE');
   const { message, closing } = answerTo(question, input.answer);
   // `said` stays as it is: stored idempotency keys have a hash of this input.
   const same = { ...closing, 'said': message, ...(input.asUserId == null ? {} : { userId: owner.userId }) };
@@ -63,15 +63,14 @@ function answerTo(
   }
   if (answer.optionId == null) {
     if (isPermission) {
-      const why =
-        'A request for a permission is answered by an "optionId". To tell the agent something else, send a message.';
+      const why = 'A permission request requires an "optionId". To answer in words, send a message.';
       throw refuse(['answer', 'text'], why);
     }
     return { message: parseInput(answerTextSchema, { answer }).answer.text, closing: { questionId } };
   }
   const { optionId } = answer;
   const option = options.find((each) => each.id === optionId);
-  if (!option) throw refuse(['answer', 'optionId'], '"optionId" must be that of an option of the question.');
+  if (!option) throw refuse(['answer', 'optionId'], '"optionId" must be the id of one of the question’s options.');
   // The agent chose the name, which must not give it access to an attachment.
   const message = attachmentsNamedIn(option.name).length > 0 ? `Option ${optionId}` : option.name;
   return { message, closing: { questionId, optionId } };
@@ -80,7 +79,7 @@ function answerTo(
 function ifOpen(closing: QuestionAnswer): MessageToWrite['closing'] {
   return async (_tx, { pendingQuestionId }) => {
     if (pendingQuestionId === closing.questionId) return closing;
-    const why = 'This question is no longer open: it was answered, or the agent does not wait for an answer to it.';
+    const why = 'This question is no longer open: it was answered, or the agent no longer waits for it.';
     throw refuse(['questionId'], why, 'INVALID_STATE');
   };
 }

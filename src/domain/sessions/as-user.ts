@@ -24,7 +24,7 @@ export async function chooseOwner(context: Context, organizationId: string, asUs
   if (userId !== null && userId === owner.userId) return owner;
   const path = [asUser.argument];
   if (context.viewer.keyKind === 'PERSONAL_ACCESS_TOKEN') {
-    throw refuse(path, 'A personal access token can act for its own user only.', 'FORBIDDEN');
+    throw refuse(path, 'A personal access token can only act for its own user.', 'FORBIDDEN');
   }
   requirePermission(context.viewer, asUser.permission, organizationId);
   const member = userId === null ? null : await findMember(context, organizationId, userId);

@@ -138,7 +138,7 @@ async function findByIds(
   act: BulkAct,
 ): Promise<BulkOutcome> {
   for (const [name, value] of Object.entries({ organizationId, first, after })) {
-    if (value != null) throw refuse([name], `"${name}" goes with "filter", and must be left out with "sessionIds".`);
+    if (value != null) throw refuse([name], `"${name}" requires "filter". Omit it with "sessionIds".`);
   }
   const requestedIds = sessionIds ?? [];
   if (requestedIds.length < 1 || requestedIds.length > maxBatch) {
@@ -161,7 +161,7 @@ async function findByIds(
 async function findByFilter(context: Context, target: BulkTarget, act: BulkAct): Promise<BulkOutcome> {
   const { viewer } = context;
   if (!target.filter || !hasConditions(target.filter)) {
-    const message = '"filter" must have a condition, since without one it would take in every session.';
+    const message = '"filter" must have a condition. Without one, it would match every session.';
     throw refuse(['filter'], message);
   }
   const { id } = await chooseOrganization(context, target.organizationId, permissionFor.viewSession);

@@ -19,7 +19,7 @@ export async function defaultAgentOf(
 ): Promise<string> {
   if (defaultAgent === null) return agentWithKey(context, tx, { organizationId, userId });
   if (context.agentProfiles.has(defaultAgent)) return defaultAgent;
-  const message = `The organization's default agent, ${JSON.stringify(defaultAgent)}, is not configured any more: "agent" must be given, or another default be set.`;
+  const message = `The organization's default agent, ${JSON.stringify(defaultAgent)}, is no longer configured. Pass "agent", or set another default.`;
   throw new DomainError('UNKNOWN_REFERENCE', message, [{ path: ['agent'], message }]);
 }
 

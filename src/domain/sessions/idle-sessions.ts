@@ -52,7 +52,7 @@ const candidates = (which: keyof typeof conditions) => `
 export function suspendIdleSessions(services: Services, idleMs: number, isStopping: () => boolean): Promise<number> {
   const forHowLong = durationOf(idleMs);
   return each(services, 'idle', idleMs, isStopping, async (context, tx, session) => {
-    const body = `The session was put to sleep, because it had waited for the user for ${forHowLong}. A message wakes it.`;
+    const body = `The session went to sleep after waiting for the user for ${forHowLong}. A message wakes it.`;
     await sleepLocked(context, tx, session, { statusDetail: 'inactivity', requestFrom: null, endsTurn: false }, [
       { kind: 'NOTICE', body },
     ]);
@@ -64,7 +64,7 @@ export function suspendIdleSessions(services: Services, idleMs: number, isStoppi
  * finished or failed do not change. Returns their number. May run in several processes at once.
  */
 export async function expireSessions(services: Services, expiryMs: number, isStopping: () => boolean): Promise<number> {
-  const body = `The session has expired, because nothing had happened to it for ${durationOf(expiryMs)}.`;
+  const body = `The session expired after no activity for ${durationOf(expiryMs)}.`;
   const expire = async (context: Context, tx: Transaction, session: SessionRecord) => {
     await endForGood(context, tx, session, {}, 'expired', [{ kind: 'NOTICE', body }]);
   };

@@ -63,18 +63,18 @@ async function retryLocked(context: Context, tx: Transaction, session: SessionRe
   requireTaking(session);
   if (isWaitingForQuota(session)) return continueLocked(context, tx, session);
   const [last] = await tx.query<LastTurn>(lastTurn, [id]);
-  if (!last || last.hasWork) throw new DomainError('INVALID_STATE', 'The session is working or waits for a worker.');
+  if (!last || last.hasWork) throw new DomainError('INVALID_STATE', 'The session is working or waiting for a worker.');
   // The agent could not be started for the messages that wait.
   const isBeforeTurn = session.status === 'error' && last.hasWaiting && (last.stopReason !== null || !last.hasMessages);
   if (isBeforeTurn) return startLocked(context, tx, session);
   const isFailed = session.status === 'error' || (last.stopReason !== null && last.stopReason !== 'end_turn');
   if (!last.hasMessages || !isFailed) {
-    throw new DomainError('INVALID_STATE', 'The last turn of the session was neither stopped nor did it fail.');
+    throw new DomainError('INVALID_STATE', 'The last turn of the session was not stopped and did not fail.');
   }
   await tx.query(takeBack, [id, context.now()]);
   await recordRetry(context, tx, session);
   const change = { ...wakeChange(context, session), pendingQuestionId: null };
-  const body = 'The messages of the last turn are sent to the agent again.';
+  const body = 'The last turn’s messages were sent to the agent again.';
   return changeSession(context, tx, session, change, [
     { kind: 'NOTICE', body, data: { retriedTurn: last.turn }, ...ownerOf(context.viewer) },
   ]);
@@ -83,7 +83,7 @@ async function retryLocked(context: Context, tx: Transaction, session: SessionRe
 async function startLocked(context: Context, tx: Transaction, session: SessionRecord): Promise<SessionRecord> {
   await tx.query(queueWaiting, [session.id, context.now()]);
   await recordRetry(context, tx, session);
-  const body = 'The agent is started again with the messages that wait.';
+  const body = 'The agent restarts with the queued messages.';
   const change = { ...wakeChange(context, session), pendingQuestionId: null };
   return changeSession(context, tx, session, change, [{ kind: 'NOTICE', body, ...ownerOf(context.viewer) }]);
 }
@@ -92,7 +92,7 @@ async function startLocked(context: Context, tx: Transaction, session: SessionRe
 async function continueLocked(context: Context, tx: Transaction, session: SessionRecord): Promise<SessionRecord> {
   const change = await endQuotaWait(context, tx, session);
   await recordRetry(context, tx, session);
-  const body = 'The session continues without waiting for the limit of the model’s provider.';
+  const body = 'The session continues without waiting for the model provider’s limit.';
   return changeSession(context, tx, session, change, [{ kind: 'NOTICE', body, ...ownerOf(context.viewer) }]);
 }
 

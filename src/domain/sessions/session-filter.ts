@@ -123,7 +123,7 @@ function visit(
   const conditions = conditionsOf(filter);
   found.conditions += Object.values(conditions).filter((value) => value !== undefined).length;
   if (found.conditions > maxFilterConditions) {
-    const message = `A filter must have at most ${maxFilterConditions} conditions, those of the filters inside it included.`;
+    const message = `A filter must have at most ${maxFilterConditions} conditions, including those of nested filters.`;
     throw invalidInput([{ path, message }]);
   }
   found.isUnlisted ||= conditions.isUnlisted !== undefined;

@@ -110,7 +110,7 @@ export async function resumeSession(context: Context, input: SessionTarget): Pro
   const seen = await getSessionFor(context, permissionFor.changeSession, input);
   return context.store.transact(async (tx) => {
     const session = await lockRunAndSession(tx, seen.id);
-    if (session.isArchived) throw new DomainError('INVALID_STATE', 'The session is archived: unarchive it first.');
+    if (session.isArchived) throw new DomainError('INVALID_STATE', 'The session is archived. Unarchive it first.');
     if (session.status === 'resuming') return session;
     if (session.status !== 'suspended') {
       throw new DomainError('INVALID_STATE', `A session in status "${session.status}" is not suspended.`);

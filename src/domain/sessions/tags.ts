@@ -90,7 +90,7 @@ export const hasOtherTags = (before: Tagged, after: Tagged): boolean =>
 
 /** The log entry about new tags. */
 export function tagsNotice(tags: readonly string[]): NewEntry {
-  const body = tags.length === 0 ? 'The tags were removed.' : `The tags are now: ${tags.join(', ')}.`;
+  const body = tags.length === 0 ? 'The tags were removed.' : `Tags: ${tags.join(', ')}.`;
   return { kind: 'NOTICE', body, data: { tags } };
 }
 

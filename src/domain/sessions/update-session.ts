@@ -96,7 +96,7 @@ function noticesOf(before: SessionRecord, after: SessionRecord): NewEntry[] {
   if (maxAcuLimit !== before.maxAcuLimit) {
     const body =
       maxAcuLimit === null
-        ? 'The session no longer has an ACU limit of its own.'
+        ? 'The session no longer has its own ACU limit.'
         : `The session may use ${maxAcuLimit} ACUs.`;
     notices.push({ kind: 'NOTICE', body, data: { maxAcuLimit } });
   }

@@ -180,7 +180,7 @@ async function requireFreeName(
   await lockNames(tx, organizationId);
   const taken = await tx.prisma.snapshot.count({ where: { organizationId, name, id: { not: id } } });
   if (taken === 0) return;
-  throw refuse(['name'], `"name" is taken: the organization has a snapshot ${JSON.stringify(name)}.`, 'NOT_UNIQUE');
+  throw refuse(['name'], `"name" is already in use by the snapshot ${JSON.stringify(name)}.`, 'NOT_UNIQUE');
 }
 
 function auditSnapshot(

@@ -95,5 +95,5 @@ async function readDelivery(tx: Transaction, id: string): Promise<WebhookDeliver
 }
 
 function requireEnabled({ isEnabled }: WebhookEndpointRecord): void {
-  if (!isEnabled) throw new DomainError('INVALID_STATE', 'The webhook endpoint is disabled: enable it first.');
+  if (!isEnabled) throw new DomainError('INVALID_STATE', 'The webhook endpoint is disabled. Enable it first.');
 }

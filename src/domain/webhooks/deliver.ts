@@ -60,7 +60,7 @@ export async function deliver(
 
 const unsignedAnswer: WebhookAnswer = {
   statusCode: null,
-  error: 'It could not be signed: the secret of the endpoint cannot be opened. Give it another.',
+  error: 'It could not be signed: the secret of the endpoint cannot be decrypted. Rotate the secret.',
   answer: '',
   durationMs: 0,
 };
@@ -154,8 +154,8 @@ async function recordFailure(
   if (statusCode !== goneStatus && !isDead) return;
   const reason =
     statusCode === goneStatus
-      ? 'It answered 410: it is gone.'
-      : `It took nothing for a day, and failed ${endpoint.failures} times in that time.`;
+      ? 'The endpoint answered 410 Gone.'
+      : `It accepted no event for a day and failed ${endpoint.failures} times.`;
   const system = asSystem(services, delivery.enterpriseId);
   await tx.query(
     `update webhook_endpoint set is_enabled = false, disabled_reason = $2, ${setEditor(3)} where id = $1`,

@@ -61,7 +61,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
         const { statusCode } = response;
         return { statusCode, error: refusal(statusCode), answer, durationMs: durationMs() };
       } catch (error) {
-        const message = signal.aborted ? `No answer came within ${timeoutMs / 1_000} seconds.` : errorMessage(error);
+        const message = signal.aborted ? `No response within ${timeoutMs / 1_000} seconds.` : errorMessage(error);
         return { statusCode: null, error: message, answer: '', durationMs: durationMs() };
       }
     },
@@ -99,18 +99,18 @@ const errorMessages: Readonly<Record<string, string>> = {
   ENOTFOUND: 'The host has no address.',
   EAI_AGAIN: 'The address of the host could not be found.',
   ECONNREFUSED: 'The connection was refused.',
-  ECONNRESET: 'The connection was broken off.',
-  UND_ERR_SOCKET: 'The connection was broken off.',
-  UND_ERR_CONNECT_TIMEOUT: 'No connection was made in time.',
-  UND_ERR_HEADERS_OVERFLOW: 'The headers of the answer are too long.',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'The answer has not the length that it promised.',
+  ECONNRESET: 'The connection was interrupted.',
+  UND_ERR_SOCKET: 'The connection was interrupted.',
+  UND_ERR_CONNECT_TIMEOUT: 'The connection timed out.',
+  UND_ERR_HEADERS_OVERFLOW: 'The headers of the response are too long.',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'The response does not have the announced length.',
 };
 
 // Returns only messages that are safe to show: messages of errors contain addresses.
 function errorMessage(error: unknown): string {
   for (const each of errorsWithin(error)) {
-    if (each instanceof RefusedAddressError) return 'The host has no address that webhooks may be sent to.';
-    if (each.name === 'HTTPParserError') return 'The answer was not HTTP.';
+    if (each instanceof RefusedAddressError) return 'The host has no address that webhooks can be sent to.';
+    if (each.name === 'HTTPParserError') return 'The response was not HTTP.';
     const { code } = each as { code?: unknown };
     if (typeof code === 'string' && Object.hasOwn(errorMessages, code)) return errorMessages[code] as string;
   }

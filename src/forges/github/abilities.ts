@@ -95,7 +95,7 @@ export async function readTokenReport(client: ApiClient): Promise<Report> {
           ]
         : []),
       ...(scopes?.some((scope) => /^(?:admin:|delete_repo|site_admin)/.test(scope))
-        ? ['The token has administrative scopes, which sessions do not need.']
+        ? ['The token has administrative scopes. Sessions don’t need them.']
         : []),
     ],
   };

@@ -91,7 +91,7 @@ export function openGithubApps(address: ForgeAddress, { http, now }: ForgeServic
         };
       } catch (error) {
         if (!isForgeError(error, 'NOT_FOUND', 'REJECTED')) throw error;
-        const message = `${host} did not accept the code, which counts once and for an hour.`;
+        const message = `${host} did not accept the code. A code can be used once, within an hour.`;
         throw causedBy(error, 'REJECTED', message, { status: error.status });
       }
     },

@@ -153,7 +153,7 @@ async function readReport(client: ApiClient): Promise<Omit<ConnectionReport, 'id
       ? ['GitLab does not report the scopes of this token. Switchyard cannot know them before a session uses them.']
       : []),
     ...(scopes?.some((scope) => /^(?:sudo|admin_mode)$/.test(scope))
-      ? ['The token has administrative scopes, which sessions do not need.']
+      ? ['The token has administrative scopes. Sessions don’t need them.']
       : []),
   ];
   return { abilities, expiresAt: token?.expires_at ?? null, warnings };

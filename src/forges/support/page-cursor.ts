@@ -7,5 +7,5 @@ export const maxPage = 1_000;
 export function readPageCursor(cursor: string | undefined): number {
   if (cursor === undefined) return 1;
   if (/^[1-9]\d{0,3}$/.test(cursor) && Number(cursor) <= maxPage) return Number(cursor);
-  throw new ForgeError('REJECTED', 'The cursor is not one of this list.');
+  throw new ForgeError('REJECTED', 'The cursor does not belong to this list.');
 }

@@ -140,7 +140,7 @@ describe('rules with unbounded work in the evaluator', () => {
   test.each([
     [`FREQ=DAILY;BYHOUR=${all(24)};BYMINUTE=${all(60)};BYSECOND=${all(60)};BYSETPOS=1`, /make 86400, .* is 96/],
     [`FREQ=YEARLY;BYHOUR=${all(24)};BYMINUTE=0,12,24,36,48`, /make 120/],
-    ['FREQ=DAILY;COUNT=1000;BYHOUR=0,3,6,9,12,15,18,21;BYSETPOS=9,-100', /BYSETPOS is beyond the 8 times/],
+    ['FREQ=DAILY;COUNT=1000;BYHOUR=0,3,6,9,12,15,18,21;BYSETPOS=9,-100', /BYSETPOS is greater than the 8 times/],
     ['FREQ=WEEKLY;BYDAY=MO,TU;BYHOUR=1,2;BYSETPOS=5', /beyond the 4 times/],
     ['FREQ=HOURLY;BYHOUR=1,2;BYMINUTE=0,30;BYSETPOS=-3', /beyond the 2 times/],
   ])('%s is refused without evaluation', (text, message) => {

@@ -131,14 +131,14 @@ it('says once that a workspace is not safe, and once that it is safe again', asy
   expect(saves).toHaveLength(5);
   expect(notified).toEqual([]);
   await advance(20_000);
-  expect(notified).toEqual([expect.stringContaining('changes since 2026-01-01T00:00:01.000Z could not be stored yet')]);
+  expect(notified).toEqual([expect.stringContaining('changes since 2026-01-01T00:00:01.000Z aren’t stored yet')]);
   expect(metrics.read()).toMatchObject({ saved: 0, failed: 5, unsafeSessions: 1 });
   await last().end(new Error('The storage is full.'));
   await advance(60_000);
   expect(notified).toHaveLength(1);
   await last().end();
   await advance(0);
-  expect(notified.slice(1)).toEqual(['The workspace is safe again: all its changes are stored.']);
+  expect(notified.slice(1)).toEqual(['The workspace is backed up again: all its changes are stored.']);
   expect(metrics.read()).toMatchObject({ saved: 1, failed: 6, unsafeSessions: 0 });
 });
 
@@ -154,7 +154,7 @@ it('does not say that a workspace is safe when a slow save has stored only the o
   await advance(60_000);
   await last().end();
   await advance(0);
-  expect(notified.slice(1)).toEqual(['The workspace is safe again: all its changes are stored.']);
+  expect(notified.slice(1)).toEqual(['The workspace is backed up again: all its changes are stored.']);
   expect(metrics.read().unsafeSessions).toBe(0);
 });
 

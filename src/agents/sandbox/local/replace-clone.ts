@@ -71,5 +71,5 @@ async function emptyDirectory(path: string): Promise<void> {
   }
   for (const name of await readdir(path)) await removeTree(join(path, name));
   if ((await readdir(path)).length > 0)
-    throw new RepositoryError('REFUSED_CONTENT', 'The files of an earlier set-up cannot be removed.');
+    throw new RepositoryError('REFUSED_CONTENT', 'The files of the previous set-up could not be deleted.');
 }

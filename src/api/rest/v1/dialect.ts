@@ -21,6 +21,7 @@ export const dialect: Dialect = {
 /** The organization that the key acts in: the paths of v1 name none. INVALID_INPUT for a key that has several or none. */
 export async function organizationOf(context: Context): Promise<string> {
   const id = await onlyOrganizationId(context);
-  if (id === null) throw refuse(['organizationId'], 'This key acts in no single organization: v1 needs a key of one.');
+  if (id === null)
+    throw refuse(['organizationId'], 'This key belongs to no single organization. v1 needs a key of an organization.');
   return id;
 }

@@ -10,8 +10,8 @@ const bound = (name: string, description: string) =>
   textParam(name, { description: `${description} ISO 8601; a date without a time is midnight, UTC.` });
 
 const dailyQuery = z.object({
-  start_date: bound('start_date', 'At this time or later. Left out: from the beginning of the current cycle.'),
-  end_date: bound('end_date', 'At this time or earlier. Left out: to the end of the current cycle.'),
+  start_date: bound('start_date', 'At this time or later. Default: the start of the current cycle.'),
+  end_date: bound('end_date', 'At this time or earlier. Default: the end of the current cycle.'),
   start: bound('start', 'The same as `start_date`.'),
   end: bound('end', 'The same as `end_date`.'),
   org_ids: listParam('org_ids', { description: 'Only what was used in these organizations.' }),

@@ -28,5 +28,5 @@ export function requireAdministratorKey({ viewer }: Context, taken: Administrato
   if (viewer.keyKind === 'PERSONAL') return;
   const isOfEnterprise = viewer.keyKind === 'SERVICE' && viewer.homeOrganizationId === null;
   if (taken === 'personal or enterprise service' && isOfEnterprise) return;
-  throw new DomainError('FORBIDDEN', 'This takes the key of an administrator of the enterprise.');
+  throw new DomainError('FORBIDDEN', 'This route requires the key of an enterprise administrator.');
 }

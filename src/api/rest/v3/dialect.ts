@@ -160,7 +160,7 @@ export const dialect: Dialect = {
   problem,
   problemSchema,
   problemType: 'application/problem+json',
-  unknownRoute: 'There is no such route.',
+  unknownRoute: 'This route does not exist.',
   statusOf,
   wireNames: {
     organizationId: 'org_id',

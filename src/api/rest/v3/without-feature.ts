@@ -26,11 +26,11 @@ interface Feature {
 const idpGroups: Feature = { resourceName: 'IdP group', without: 'This installation has no identity provider.' };
 const groupLimits: Feature = {
   resourceName: 'limit of organization groups',
-  without: 'Organizations have no groups here.',
+  without: 'This installation has no organization groups.',
 };
-const hypervisors: Feature = { resourceName: 'hypervisor', without: 'Agents run on no hypervisors here.' };
+const hypervisors: Feature = { resourceName: 'hypervisor', without: 'This installation has no hypervisors.' };
 const guardrails: Feature = { resourceName: 'guardrail', without: 'This installation has no guardrails.' };
-const repositories: Feature = { resourceName: 'repository', without: 'Repositories are not indexed here.' };
+const repositories: Feature = { resourceName: 'repository', without: 'This installation does not index repositories.' };
 
 /** Reads: an empty page; for a single resource, 404. Writes: a refusal. */
 type Answer = 'page' | 'missing' | 'refused';

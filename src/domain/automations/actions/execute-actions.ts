@@ -47,7 +47,7 @@ export async function executeActions(context: Context, tx: Transaction, executio
   }
   if (after.some((action, n) => action !== actions[n])) await saveTargets(tx, execution.automation, after);
   const sessionId = startedSessionId ?? messagedSessionId;
-  if (sessionId === null) throw new DomainError('INVALID_STATE', 'The automation has nothing to do.');
+  if (sessionId === null) throw new DomainError('INVALID_STATE', 'The automation has no action.');
   return sessionId;
 }
 

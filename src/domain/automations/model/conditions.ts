@@ -142,7 +142,7 @@ export function conditionProblems(
   // Checked before any pattern is compiled, which takes time in proportion to its size.
   if (all.reduce((sum, { operator, value }) => sum + sizeOf(operators[operator], value), 0) > maxInstructions) {
     const message =
-      'The regular expressions and globs of "triggers" are too large together: use fewer, or shorter ones.';
+      'The regular expressions and globs of "triggers" are too large in total. Use fewer or shorter ones.';
     return [{ path: [], message }];
   }
   return [];

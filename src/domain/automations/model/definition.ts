@@ -154,8 +154,7 @@ export const actionsSchema = z
       check.addIssue({ code: 'custom', path, message });
     for (const [n, action] of actions.entries()) {
       if (action.type !== 'message_session' || action.targetSessionId != null || action.autoCreate) continue;
-      const message =
-        '"targetSessionId" is required: without one, and without "autoCreate", there is nothing to write to.';
+      const message = '"targetSessionId" or "autoCreate" is required: without them, there is no session to write to.';
       addIssue(message, [n, 'targetSessionId']);
     }
     if (count('start_session') > 1) addIssue('"actions" must have at most one start_session.');

@@ -84,7 +84,7 @@ function split(text: string): { start: string | null; parts: Map<string, string>
     .map((line) => line.trim());
   if (lines.some((line) => /^DTSTART\s*;|TZID/.test(line))) {
     throw new RecurrenceError(
-      'DTSTART must be a time in UTC, such as DTSTART:20261201T090000Z: TZID is not taken here.',
+      'DTSTART must be a time in UTC, such as DTSTART:20261201T090000Z: TZID is not supported here.',
     );
   }
   const [first = '', second, ...more] = lines;
@@ -97,7 +97,7 @@ function split(text: string): { start: string | null; parts: Map<string, string>
   for (const part of body.replace(/^RRULE:/, '').split(';')) {
     const [, name, value] = /^([A-Z]+)=(.+)$/.exec(part) ?? [];
     if (name === undefined || value === undefined) {
-      throw new RecurrenceError(`A part must be NAME=VALUE, such as FREQ=DAILY, but one was ${quote(part)}.`);
+      throw new RecurrenceError(`Each part must be NAME=VALUE, such as FREQ=DAILY, but one was ${quote(part)}.`);
     }
     if (parts.has(name)) throw new RecurrenceError(`${name} must be given once only.`);
     parts.set(name, value);
@@ -154,11 +154,11 @@ function readPart(name: string, text: string): string {
   const rule = Object.hasOwn(lists, name) ? lists[name as keyof typeof lists] : undefined;
   if (!rule) {
     const known = ['DTSTART', ...heads, 'BYDAY', ...Object.keys(lists), 'WKST'].join(', ');
-    throw new RecurrenceError(`${quote(name)} is no part of a rule: these are ${known}.`);
+    throw new RecurrenceError(`${quote(name)} is not a part of a rule. Valid parts are ${known}.`);
   }
   const values = text.split(',').map((each) => {
     const value = integer(name, each, rule.isSigned ? -rule.max : rule.min, rule.max);
-    if (value === 0 && rule.isSigned) throw new RecurrenceError(`${name} must not hold 0.`);
+    if (value === 0 && rule.isSigned) throw new RecurrenceError(`${name} must not contain 0.`);
     return value;
   });
   return [...new Set(values)].join(',');
@@ -168,7 +168,7 @@ function readDay(text: string): string {
   const [, ordinal, day] = /^([+-]?\d{1,2})?(MO|TU|WE|TH|FR|SA|SU)$/.exec(text) ?? [];
   const number = ordinal === undefined ? null : Number(ordinal);
   if (day === undefined || number === 0 || Math.abs(number ?? 1) > 53) {
-    throw new RecurrenceError(`BYDAY must hold days such as MO, 1MO or -1FR, but one was ${quote(text)}.`);
+    throw new RecurrenceError(`BYDAY must contain days such as MO, 1MO or -1FR, but one was ${quote(text)}.`);
   }
   return `${number ?? ''}${day}`;
 }

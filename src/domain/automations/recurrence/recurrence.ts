@@ -70,7 +70,7 @@ function nextOccurrence(rule: Recurrence, after: Date, effort: Effort): Date | n
     const next = new RRuleTemporal({ rruleString, cache: false, ...work[effort], ...counted }).next(after, false);
     return next === null ? null : new Date(next.epochMilliseconds);
   } catch (error) {
-    if (effort === 'quick') throw new OverBudgetError('A time takes more than a quick look.', { cause: error });
+    if (effort === 'quick') throw new OverBudgetError('Finding a time takes too long.', { cause: error });
     // The evaluator throws if the work exceeds the limit, or if the calendar ends. The rule itself has been checked.
     return null;
   }
@@ -185,5 +185,5 @@ function workProblem({ frequency, parts }: Recurrence): string | null {
     YEARLY: times * 366,
   }[frequency];
   if (positions.split(',').some((position) => Math.abs(Number(position)) <= maxPosition)) return null;
-  return `The rule never fires: BYSETPOS is beyond the ${maxPosition} times that a period can have.`;
+  return `The rule never fires: BYSETPOS is greater than the ${maxPosition} times that a period can have.`;
 }

@@ -29,7 +29,9 @@ export async function checkRunLimits(tx: Transaction, automation: AutomationReco
       [automation.id, new Date(now.getTime() - windowSeconds * 1_000), maxPerWindow],
     );
     if ((recent?.count ?? 0) >= maxPerWindow) {
-      return skipped(`The automation may act at most ${maxPerWindow} times in ${windowSeconds} seconds, and has.`);
+      return skipped(
+        `The automation may run at most ${maxPerWindow} times in ${windowSeconds} seconds, and this limit is reached.`,
+      );
     }
   }
   const max = automation.options.concurrency?.maxConcurrentRuns;

@@ -108,7 +108,9 @@ async function startDueRun(
     trigger: { eventType: recurringEvent },
     scheduledFor: due.time,
     isRetry: true,
-    ...(due.isSkipped ? { skip: 'The time was missed: nothing ran then, and the automation skips such times.' } : {}),
+    ...(due.isSkipped
+      ? { skip: 'The service was not running at this time, and the automation skips missed times.' }
+      : {}),
   });
   // The failure has recorded the time of the retry.
   if (run.status === 'failed') return null;

@@ -77,7 +77,7 @@ export async function failRun(
     status: 'failed',
     attempts: run.attempts + 1,
     errorCode: 'INTERNAL',
-    errorMessage: 'Something went wrong inside the service.',
+    errorMessage: 'An internal error occurred.',
   };
   await recordFailure(services, tx, locked, failed);
   await saveRun(services, tx, failed, null);
@@ -149,9 +149,7 @@ async function asOwner(services: Services, tx: Transaction, locked: LockedAutoma
   );
   if (viewer === null) {
     const gone =
-      userId === null
-        ? 'The organization has been deleted.'
-        : 'The user whom the automation runs as is no longer there.';
+      userId === null ? 'The organization has been deleted.' : 'The user that the automation runs as no longer exists.';
     throw new DomainError(userId === null ? 'INVALID_STATE' : 'FORBIDDEN', gone);
   }
   // The user of a schedule was chosen by a caller that may act as others, so the permission to start sessions suffices.

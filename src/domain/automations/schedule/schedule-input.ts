@@ -88,21 +88,20 @@ export function combineSchedule(before: ScheduleDefinition, input: ParsedSchedul
   if (after.scheduleType === 'recurring') {
     if (after.frequency === null)
       throw refuse(['frequency'], '"frequency" is required: a recurring schedule needs one.');
-    if (input.scheduledAt != null)
-      throw refuse(['scheduledAt'], '"scheduledAt" must be left out: the schedule recurs.');
+    if (input.scheduledAt != null) throw refuse(['scheduledAt'], '"scheduledAt" must be omitted: the schedule recurs.');
     if (input.targetSessionId != null) {
-      throw refuse(['targetSessionId'], '"targetSessionId" must be left out: the schedule recurs.');
+      throw refuse(['targetSessionId'], '"targetSessionId" must be omitted: the schedule recurs.');
     }
     return { ...after, scheduledAt: null, targetSessionId: null };
   }
-  if (input.frequency != null) throw refuse(['frequency'], '"frequency" must be left out: the schedule happens once.');
+  if (input.frequency != null) throw refuse(['frequency'], '"frequency" must be omitted: the schedule runs once.');
   if (after.scheduledAt === null) {
-    throw refuse(['scheduledAt'], '"scheduledAt" is required: a schedule that happens once needs a time.');
+    throw refuse(['scheduledAt'], '"scheduledAt" is required: a schedule that runs once needs a time.');
   }
   const at = new Date(after.scheduledAt);
   const isTimeChanged = input.scheduledAt !== undefined || input.scheduleType !== undefined;
   if (isTimeChanged && at <= now) {
-    throw refuse(['scheduledAt'], `"scheduledAt" must lie in the future, but was ${at.toISOString()}.`);
+    throw refuse(['scheduledAt'], `"scheduledAt" must be in the future, but was ${at.toISOString()}.`);
   }
   return { ...after, frequency: null, intervalCount: 1, scheduledAt: at.toISOString() };
 }

@@ -32,7 +32,7 @@ class UndecidedError extends Error {
   readonly candidates: readonly MatchCandidate[];
 
   constructor(candidates: readonly MatchCandidate[]) {
-    super('Patterns must be run before this can be decided.');
+    super('The patterns have to run first.');
     this.candidates = candidates;
   }
 }
@@ -73,8 +73,8 @@ export async function withEventMatcher<T>(services: Services, work: (matcher: Ev
 /** Creates the message on why an automation's run was skipped. */
 export function slowMessage({ slow }: Exclude<MatchResult, boolean>): string {
   return slow === null
-    ? 'The conditions do not hold: patterns of the organization took too long, and none is run for a minute.'
-    : `The conditions do not hold: a pattern takes too long: ${describePattern(slow)}.`;
+    ? 'The conditions are not met: the organization’s patterns took too long and are paused for a minute.'
+    : `The conditions are not met: a pattern takes too long: ${describePattern(slow)}.`;
 }
 
 /** A pattern as JSON, cut after 80 characters. */

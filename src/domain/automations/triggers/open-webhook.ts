@@ -58,7 +58,7 @@ export async function openWebhook(services: Services, call: WebhookCall): Promis
   if (id === null) return countFailedProof(services, address);
   const spending = await services.limits.webhook.spend(id);
   if (spending?.isAllowed === false) {
-    const message = `An automation takes ${spending.limit} deliveries in a minute. Wait and try again.`;
+    const message = `An automation accepts ${spending.limit} webhooks a minute. Wait and try again.`;
     throw new RateLimitedError(message, spending);
   }
   return { automationId: id, spending, signedBody };

@@ -48,7 +48,10 @@ async function isBusy(services: Services, event: PendingForgeEvent, isStopped: (
     const sender = { id: event.senderId, login: event.senderLogin };
     if (await isOwnAccount(services, event.gitConnectionId, sender)) {
       const { id, eventType, repositoryPath } = event;
-      services.log.info({ eventId: id, eventType, repositoryPath }, 'An event that the service caused starts nothing.');
+      services.log.info(
+        { eventId: id, eventType, repositoryPath },
+        'Events that the service itself caused start no runs.',
+      );
       await services.store.execute('delete from forge_event where id = $1 returning id', [id]);
       return false;
     }

@@ -172,7 +172,7 @@ async function lockAll(tx: Transaction, pending: readonly PendingRun[]): Promise
 
 function causeOf(event: SessionEvent): RunCause {
   const { entry, eventType, depth, fields } = event;
-  const heading = `Something happened in a session (${eventType}).`;
+  const heading = `Event in a session (${eventType}).`;
   return {
     deliveryKey: keyOf(event),
     trigger: { eventType, sessionId: entry.sessionId, eventId: entry.id },

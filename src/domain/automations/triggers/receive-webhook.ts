@@ -17,7 +17,7 @@ export const sameBodyMs = 10 * 60 * 1_000;
 const maxShownLength = 65_536;
 
 function textOf({ text }: Delivery): string {
-  const heading = `Something came from outside (${webhookEvent}).`;
+  const heading = `Incoming event (${webhookEvent}).`;
   if (text.length <= maxShownLength) return eventText(heading, text);
   const cut = `Only the first ${maxShownLength} of its ${text.length} characters are shown.`;
   return eventText(`${heading} ${cut}`, text.slice(0, maxShownLength).toWellFormed());
@@ -76,7 +76,7 @@ function receive(
     if (result === false) {
       services.log.info(
         { automationId, organizationId, deliveryId: delivery.id },
-        'A webhook was ignored: no conditions hold.',
+        'A webhook was ignored: it met no conditions.',
       );
       return { run: null, isReplay: false };
     }

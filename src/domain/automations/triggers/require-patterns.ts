@@ -28,7 +28,7 @@ export async function requirePatterns(
     const slow = answer.slow === null ? undefined : found[answer.slow];
     const message = slow
       ? `"value" takes too long to compile: ${describePattern(slow.pattern)}. Use a simpler pattern.`
-      : 'Patterns of the organization took too long. Wait a minute and try again.';
+      : 'The organization’s patterns took too long. Wait a minute and try again.';
     throw invalidInput([{ path: slow?.path ?? ['triggers'], message }]);
   }
   const issues = found

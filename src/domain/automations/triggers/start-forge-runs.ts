@@ -144,7 +144,7 @@ function causeOf(
   host: string,
 ): RunCause {
   const repository = `${host}/${repositoryPath}`;
-  const heading = `Something happened in the repository ${repository} (${eventType}).`;
+  const heading = `Event in the repository ${repository} (${eventType}).`;
   const action = payload.action ?? (payload.object_attributes as EventJson | undefined)?.action;
   return {
     deliveryKey: `forge:${digest}`,

@@ -36,13 +36,13 @@ export function createSafetyNotices(
       if (isUnsafe) return;
       isUnsafe = true;
       await writeNotice(
-        `The workspace is not safe at the moment: its changes since ${since.toISOString()} could not be stored yet, and would be lost with the worker. The agent goes on, and the service keeps trying.`,
+        `The workspace isn’t backed up right now: its changes since ${since.toISOString()} aren’t stored yet and would be lost with the worker. The agent continues, and the service keeps trying.`,
       );
     },
     async stored(isSafe, missing) {
       if (isUnsafe && isSafe) {
         isUnsafe = false;
-        await writeNotice('The workspace is safe again: all its changes are stored.');
+        await writeNotice('The workspace is backed up again: all its changes are stored.');
       }
       if (missing !== undefined) await report(missing);
     },

@@ -95,7 +95,7 @@ async function readEnvironment(
     ...{ branch: '', pullRequestNumber: null, directory: '.', isReadOnly: true, state: 'PENDING', pendingPushes: {} },
   };
   const remote = await openForClone(context, { organizationId, enterpriseId }, row);
-  if (remote === null) throw new RepositoryError('REMOTE', 'The organization may not use it any longer.');
+  if (remote === null) throw new RepositoryError('REMOTE', 'The organization may no longer use it.');
   const at = { ref: null, pullRequest: null, branch: '', openRemote: remote.open };
   const files = await driver?.openRepositoryFiles?.({ repository: remote.repository, at, signal });
   return files ? readEnvironmentAt(files, stored) : null;

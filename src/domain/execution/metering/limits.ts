@@ -67,11 +67,11 @@ export async function findReachedLimit(context: Context, sessionId: string): Pro
   const { used, ownLimit, sessionLimit, cycleLimit, enterpriseLimit } = row;
   const isOrganizationsLower = sessionLimit !== null && ownLimit !== null && sessionLimit <= ownLimit;
   if (ownLimit !== null && used >= ownLimit && !isOrganizationsLower) {
-    const message = `The session has reached its limit: it may use ${acus(ownLimit)}. To let it go on, raise its limit and send a message.`;
+    const message = `The session reached its ACU limit: ${acus(ownLimit)}. To continue it, raise its limit and send a message.`;
     return { statusDetail: 'usage_limit_exceeded', message, limit: ownLimit, used };
   }
   if (sessionLimit !== null && used >= sessionLimit) {
-    const message = `The session has reached its organization’s limit for a session, ${acus(sessionLimit)}. To let it go on, have that raised and send a message.`;
+    const message = `The session reached its organization’s ACU limit for a session: ${acus(sessionLimit)}. To continue it, have that limit raised and send a message.`;
     return { statusDetail: 'total_session_limit_exceeded', message, limit: sessionLimit, used };
   }
   if (cycleLimit !== null) {
@@ -81,17 +81,17 @@ export async function findReachedLimit(context: Context, sessionId: string): Pro
   if (enterpriseLimit === null) return null;
   const spent = await spentInCycle(context, 'enterprise_id', row.enterpriseId);
   if (spent < enterpriseLimit) return null;
-  const message = `The enterprise has used up what it may use in a month, ${acus(enterpriseLimit)}. To let the session go on, have that raised, or wait for the next month, and send a message.`;
+  const message = `The enterprise has used its monthly ACU limit: ${acus(enterpriseLimit)}. To continue the session, have that limit raised, or wait for the next month, and send a message.`;
   return { statusDetail: 'out_of_quota', message, limit: enterpriseLimit, used: spent };
 }
 
 function organizationReached(limit: number, used: number): AcuLimitReached {
   if (limit === 0) {
     const message =
-      'The organization may not use any ACUs. To let the session go on, have it given some and send a message.';
+      'The organization’s ACU limit is 0. To continue the session, ask an administrator to raise the limit, then send a message.';
     return { statusDetail: 'no_quota_allocation', message, limit, used };
   }
-  const message = `The organization has used up what it may use in a month, ${acus(limit)}. To let the session go on, have that raised, or wait for the next month, and send a message.`;
+  const message = `The organization has used its monthly ACU limit: ${acus(limit)}. To continue the session, have that limit raised, or wait for the next month, and send a message.`;
   return { statusDetail: 'org_usage_limit_exceeded', message, limit, used };
 }
 

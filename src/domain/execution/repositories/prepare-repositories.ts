@@ -217,7 +217,7 @@ async function findOrFail(
 ): Promise<FoundRepository> {
   const usable = await usableRepository(context, organizationId, row.repositoryId);
   if (usable !== null) return { row, cloneUrl: usable.cloneUrl, usable };
-  return fail(context, run, row, 'The organization may not use it any longer.');
+  return fail(context, run, row, 'The organization may no longer use it.');
 }
 
 /** Returns the state of its repository that a session was started with. */

@@ -49,7 +49,7 @@ export async function recordRestoreDelay(context: Context, run: ClaimedRun, isMi
     );
     const notice: NewEntry = {
       kind: 'NOTICE',
-      body: `The workspace cannot be restored now, because ${isMissing ? missingReason : outageReason}. The session waits and tries again every 15 seconds.`,
+      body: `The workspace can’t be restored right now: ${isMissing ? missingReason : outageReason}. The session waits and tries again every 15 seconds.`,
       data: { code: 'workspace_unavailable' },
     };
     const entries = (await tx.query(isMentioned, [run.sessionId])).length > 0 ? [] : [notice];

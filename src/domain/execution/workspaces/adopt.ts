@@ -19,7 +19,7 @@ export async function adoptWorkspaces(
       'select 1 from lease where worker_id = any($1::text[]) and expires_at > now() limit 1',
       [formerIds],
     );
-    if (leases.length > 0) throw new DomainError('INVALID_STATE', 'The original worker is at work: stop it first.');
+    if (leases.length > 0) throw new DomainError('INVALID_STATE', 'The original worker is running. Stop it first.');
     return adopted.length;
   });
 }

@@ -65,10 +65,10 @@ async function readReason(tx: Transaction, act: ProgramAct, agentId: string, ent
     [agentId, enterpriseId],
   );
   if (!found || found.count === 0) return 'No worker is running, so no host can do this.';
-  if (found.isBusy) return `An installation, removal or check of ${agentId} is in progress: wait until it has ended.`;
+  if (found.isBusy) return `An installation, removal or check of ${agentId} is in progress. Wait until it ends.`;
   if (act === 'check') return `The program of ${agentId} is not installed.`;
   if (!found.canInstall) return 'Installation is switched off for this service (AGENTS_INSTALL).';
   if (found.isInPath)
-    return `The program of ${agentId} is in PATH and was not installed by the service: remove it by the same means.`;
+    return `The program of ${agentId} is in PATH and was not installed by the service. Remove it the way you installed it.`;
   return `The program of ${agentId} is not installed.`;
 }

@@ -23,7 +23,7 @@ const access = { view: viewNotes, change: changeNotes };
 /** The values of a folder in inputs. */
 export const folderSchema = z.object({
   name: text('name', { min: 1, max: 200 }).refine((name) => !name.includes('/'), {
-    error: '"name" must not contain "/", which stands between folders in a path.',
+    error: '"name" must not contain "/", which separates folders in a path.',
   }),
   description: text('description', { max: 2_000 }).nullish(),
   parentId: z.string().nullish(),
@@ -172,14 +172,18 @@ function parentFor(folders: Folders, parentId: string | null): string | null {
   const bare = parseId('folder', parentId);
   if (bare !== null && folders.has(bare)) return bare;
   const shown = JSON.stringify(parentId.slice(0, 80));
-  throw refuse(['parentId'], `"parentId" refers to ${shown}, which is no folder here.`, 'UNKNOWN_REFERENCE');
+  throw refuse(
+    ['parentId'],
+    `"parentId" refers to ${shown}, which is not a folder of this organization.`,
+    'UNKNOWN_REFERENCE',
+  );
 }
 
 /** Checks the rules about a folder and the others of its scope: no cycle, not too deep, a unique name. */
 function requireFits(folders: Folders, folder: FolderRecord): void {
   const below = subtreeOf(folders, folder.id);
   if (below.some(({ id }) => id === folder.parentId)) {
-    throw refuse(['parentId'], '"parentId" must not be the folder itself or one inside it.');
+    throw refuse(['parentId'], '"parentId" must not be the folder itself or a folder inside it.');
   }
   let depth = 0;
   for (let id: string | null = folder.parentId; id !== null; id = folders.get(id)?.parentId ?? null) depth += 1;
@@ -190,7 +194,11 @@ function requireFits(folders: Folders, folder: FolderRecord): void {
   }
   for (const { id, parentId, name } of folders.values()) {
     if (id === folder.id || parentId !== folder.parentId || name.toLowerCase() !== folder.name.toLowerCase()) continue;
-    throw refuse(['name'], `"name" is taken: there is a folder ${JSON.stringify(name)} beside it.`, 'NOT_UNIQUE');
+    throw refuse(
+      ['name'],
+      `"name" is already in use by another folder in the same place: ${JSON.stringify(name)}.`,
+      'NOT_UNIQUE',
+    );
   }
 }
 

@@ -173,7 +173,11 @@ async function folderFor(tx: Transaction, scope: AuthorizedScope, folderId: stri
   );
   if (folder) return folder.id;
   const shown = JSON.stringify(folderId.slice(0, 80));
-  throw refuse(['folderId'], `"folderId" refers to ${shown}, which is no folder here.`, 'UNKNOWN_REFERENCE');
+  throw refuse(
+    ['folderId'],
+    `"folderId" refers to ${shown}, which is not a folder of this organization.`,
+    'UNKNOWN_REFERENCE',
+  );
 }
 
 function auditNote(

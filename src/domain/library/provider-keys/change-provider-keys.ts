@@ -44,7 +44,7 @@ export type KeyOwnerInput = { readonly organizationId: string } | 'enterprise' |
 export type CreateProviderKeyInput = z.input<ReturnType<typeof providerKeySchema>>;
 
 const noOwnKeys =
-  '"viewer" is for users who act in all their organizations: a key of one organization cannot manage the provider keys of its user.';
+  '"viewer" requires a key that acts in all organizations of its user. A key of one organization cannot manage the provider keys of its user.';
 
 /** Checks that the viewer may have keys of this owner. Throws FORBIDDEN, INVALID_INPUT, and the errors of `useOrganization`. */
 export async function useKeyOwner(context: Context, owner: KeyOwnerInput): Promise<KeyOwner> {
@@ -247,14 +247,14 @@ async function requireRoom(tx: Transaction, owner: KeyOwner): Promise<void> {
   const sql = `select count(*)::int as count from provider_key where ${ofOwner}`;
   const [all] = await tx.query<{ count: number }>(sql, ownerValues(owner));
   if ((all?.count ?? 0) < maxProviderKeys) return;
-  throw refuse(['name'], `There are at most ${maxProviderKeys} provider keys of one owner.`, 'LIMIT_EXCEEDED');
+  throw refuse(['name'], `An owner has at most ${maxProviderKeys} provider keys.`, 'LIMIT_EXCEEDED');
 }
 
 async function requireFreeName(tx: Transaction, key: ProviderKeyRecord): Promise<void> {
   const sql = `select id from provider_key where ${ofOwner} and lower(name) = lower($4) and id <> $5`;
   const taken = await tx.query(sql, [...ownerValues(key), key.name, key.id]);
   if (taken.length === 0) return;
-  const message = `"name" must be one that no other key of the owner has, but ${JSON.stringify(key.name)} is taken.`;
+  const message = `"name" must be unique among the keys of the owner, but ${JSON.stringify(key.name)} is taken.`;
   throw refuse(['name'], message, 'NOT_UNIQUE');
 }
 

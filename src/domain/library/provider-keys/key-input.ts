@@ -87,7 +87,7 @@ export function budgetProblem({
 } | null {
   if (provider !== 'compatible' || monthlyBudgetUsd === null || inputUsdPerMillion !== null) return null;
   const message =
-    '"prices" must be given: a budget for an own server needs prices, because the cost of its calls is not known.';
+    '"prices" is required: with a budget, your own server needs prices, because the cost of its calls isn’t known.';
   return { path: ['prices'], message };
 }
 
@@ -98,11 +98,11 @@ export function combinationProblem({
   hasKey,
 }: KeyValues): { path: string[]; message: string } | null {
   if (provider === 'compatible' && baseUrl === null) {
-    const message = '"baseUrl" must be given for a compatible server, such as http://localhost:11434/v1.';
+    const message = '"baseUrl" is required for a compatible server, such as http://localhost:11434/v1.';
     return { path: ['baseUrl'], message };
   }
   if (provider !== 'compatible' && !hasKey) {
-    return { path: ['key'], message: '"key" must be given: only compatible servers may need none.' };
+    return { path: ['key'], message: '"key" is required. Only compatible servers can work without one.' };
   }
   return null;
 }

@@ -27,7 +27,7 @@ const dayMs = 24 * 60 * 60 * 1_000;
 export function checkKeyPeriod({ from, to }: { readonly from: Date; readonly to: Date }): void {
   const days = (to.getTime() - from.getTime()) / dayMs + 1;
   if (days >= 1 && days <= maxDays) return;
-  const message = `"to" must be a day from "from" on, and the period have at most ${maxDays} days.`;
+  const message = `"to" must not be before "from", and the period must have at most ${maxDays} days.`;
   throw invalidInput([{ path: ['to'], message }]);
 }
 

@@ -33,7 +33,7 @@ const maxEnvironmentLength = 524_288;
 
 const fields = {
   key: text('key', { min: 1, max: 256 }).refine((key) => !/[\p{Cc}=]/u.test(key) && key.trim() === key, {
-    error: '"key" must have no control characters, no "=" and no spaces at its ends.',
+    error: '"key" must not have control characters, "=", or spaces at its ends.',
   }),
   value: text('value', { min: 1, max: 65_536 }),
   note: text('note', { max: 2_000 }).nullish(),
@@ -52,7 +52,7 @@ function checkByType(
   if (type === 'key-value' && key !== undefined && environmentNameOf(key) === null) {
     addProblem(
       'key',
-      '"key" would be an environment variable that changes the agent itself (PATH, HOME, LD_…, NODE_OPTIONS …), or none at all.',
+      '"key" must be a valid name of an environment variable, and must not change the agent itself (PATH, HOME, LD_…, NODE_OPTIONS …).',
     );
   }
   const problem = type === 'totp' && value !== undefined ? totpProblem(value) : null;
@@ -138,7 +138,7 @@ async function requireRoom(tx: Transaction, secret: Pick<SecretRecord, 'organiza
     throw refuse(['key'], `An organization has at most ${maxSecrets} secrets.`, 'LIMIT_EXCEEDED');
   }
   if (secret.type === 'key-value' && (all?.length ?? 0) > maxEnvironmentLength) {
-    const message = `"value" is too much: what an organization's key-value secrets come to, sealed, is at most ${maxEnvironmentLength} characters, or no agent could be started with them.`;
+    const message = `"value" is too long: the encrypted key-value secrets of an organization may have at most ${maxEnvironmentLength} characters together, because agents get them as environment variables.`;
     throw refuse(['value'], message, 'LIMIT_EXCEEDED');
   }
 }

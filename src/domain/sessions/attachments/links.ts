@@ -42,7 +42,7 @@ export function requireLink(services: Pick<Services, 'keyring' | 'now'>, text: s
     throw new DomainError('FORBIDDEN', 'This link is not valid: its signature does not match its address.');
   }
   if (Number(link.expires) * 1_000 <= services.now().getTime()) {
-    throw new DomainError('FORBIDDEN', 'This link has expired: ask for a new one.');
+    throw new DomainError('FORBIDDEN', 'This link has expired. Request a new one.');
   }
 }
 
@@ -67,7 +67,7 @@ export async function openKeyLink(
   const { apiKeyId, consoleSessionId } = link;
   const use = { apiKeyId, address, consoleSessionId: consoleSessionId || undefined };
   const [viewer] = await findViewers(services, [use]);
-  if (!viewer) throw new DomainError('UNAUTHENTICATED', 'The key that asked for this address is no longer valid.');
+  if (!viewer) throw new DomainError('UNAUTHENTICATED', 'The key that requested this link is no longer valid.');
   return { ...services, viewer, address };
 }
 

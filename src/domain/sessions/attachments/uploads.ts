@@ -86,7 +86,7 @@ export function uploadAttachment(
   });
 }
 
-const used = () => new DomainError('FORBIDDEN', 'This address has taken a file already: ask for a new one.');
+const used = () => new DomainError('FORBIDDEN', 'This upload link was already used. Request a new one.');
 
 // One line per part, as for links. The first line distinguishes the kinds of signed texts.
 function signed(parts: Omit<UploadParts, 'signature'>): string {

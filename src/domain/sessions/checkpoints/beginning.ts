@@ -47,7 +47,7 @@ export function beginningEntry({ checkpoint, snapshotName, repositories }: Begin
   };
   const body =
     snapshotName === null
-      ? `The session is a fork: it begins with the files and the agent of another session, at ${pointText(data)}.`
+      ? `The session is a fork. It begins with the files and the agent of another session at ${pointText(data)}.`
       : `The session begins with the files of the snapshot ${JSON.stringify(snapshotName)}.`;
   return { kind: 'NOTICE', body, data: { beginning: data } };
 }

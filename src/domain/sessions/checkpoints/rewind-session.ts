@@ -122,6 +122,6 @@ function rewindEntry(checkpoint: SessionCheckpoint, keptSeqs: readonly number[])
     isTurnEnd,
     keptSeqs,
   };
-  const body = `The files and the agent of the session were reverted to ${pointText(data)}. The log continues.`;
+  const body = `The session’s files and agent were reverted to ${pointText(data)}. The log continues.`;
   return { kind: 'REWIND', body, data: { ...data } };
 }

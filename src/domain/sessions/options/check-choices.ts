@@ -23,7 +23,7 @@ export const optionChoicesSchema = z
     const ids = choices.map(({ optionId }) => optionId);
     for (const [n, id] of ids.entries()) {
       if (ids.indexOf(id) === n) continue;
-      check.addIssue({ code: 'custom', path: [n, 'optionId'], message: 'Each option may be chosen once.' });
+      check.addIssue({ code: 'custom', path: [n, 'optionId'], message: 'Each option can be chosen only once.' });
     }
   });
 

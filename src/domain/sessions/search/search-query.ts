@@ -52,7 +52,7 @@ export function parseSearchQuery(value: string): SearchQuery {
   const count = parts.reduce((sum, { words }) => sum + words.length, 0);
   if (count > maxWords) throw refuse(['query'], `"query" must have at most ${maxWords} words, but has ${count}.`);
   if (!alternatives.every((all) => all.some(({ isExcluded }) => !isExcluded))) {
-    throw refuse(['query'], '"query" must have a word to look for, before and after each "or".');
+    throw refuse(['query'], '"query" must have a search word before and after each "or".');
   }
   return {
     text: alternatives.map((all) => `(${all.map(writePart).join(' & ')})`).join(' | '),

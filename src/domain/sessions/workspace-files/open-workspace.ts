@@ -113,7 +113,7 @@ export function asWorkspaceError(error: unknown): unknown {
   if (error.code !== 'DAMAGED' && error.code !== 'MISSING') return error;
   const message =
     error.code === 'MISSING'
-      ? 'The file storage does not have the files of this checkpoint: choose another one, or try again later.'
-      : 'The checkpoint is damaged and cannot be read: choose another one.';
+      ? 'The file storage does not have the files of this checkpoint. Choose another checkpoint, or try again later.'
+      : 'The checkpoint is damaged. Choose another one.';
   return Object.assign(new DomainError('INVALID_STATE', message), { cause: error });
 }

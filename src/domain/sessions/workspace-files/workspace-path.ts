@@ -16,5 +16,5 @@ export function parseWorkspacePath(text: string): readonly string[] {
   const names = (text.endsWith('/') ? text.slice(0, -1) : text).split('/');
   const wrong = names.find((name) => name === '' || name === '.' || name === '..' || name.includes('\0'));
   if (wrong === undefined) return names;
-  throw refuse(['path'], `"path" must consist of names, but ${JSON.stringify(wrong)} is not the name of a file.`);
+  throw refuse(['path'], `"path" must consist of file names, but ${JSON.stringify(wrong)} is not the name of a file.`);
 }

@@ -22,7 +22,7 @@ export function periodOfDates({ from, to }: Dates): Period {
   const days = (to.getTime() - from.getTime()) / dayMs + 1;
   if (days < 1) issues.push({ path: ['to'], message: '"to" must not be before "from".' });
   if (days > maxDays) {
-    const message = `"from" and "to" must be at most ${maxDays} days, both counted, but are ${days}.`;
+    const message = `"from" and "to" must span at most ${maxDays} days, both counted, but are ${days}.`;
     issues.push({ path: ['to'], message });
   }
   if (issues.length > 0) throw invalidInput(issues);

@@ -23,6 +23,7 @@ const keys = [
   ['x', 'Select the item'],
   ['Shift + click', 'Select a range of items'],
   ['Enter', 'Send a message (with Shift: new line)'],
+  ['Esc', 'Stop the agent, or return to the sessions'],
 ] as const;
 
 /** Shortcuts on every page: `?`, `/` and `n`. */

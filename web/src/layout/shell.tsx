@@ -3,6 +3,7 @@ import { Link, useLocation } from 'wouter';
 import { useSigned } from '../app/gate.tsx';
 import { useOrganizationChoices } from '../pickers/use-organization-choices.ts';
 import { useIsConnectionLost } from '../relay/connectivity.ts';
+import { useForgetList } from '../sessions/list-position.ts';
 import { Button } from '../ui/button.tsx';
 import { keepFocus } from '../ui/focus.ts';
 import { Icon, Mark } from '../ui/icons.tsx';
@@ -25,6 +26,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   usePaletteKey(useCallback(() => setSearching((before) => !before), []));
   const search = useCallback(() => setSearching(true), []);
   usePreloading();
+  useForgetList();
   const isLost = useIsConnectionLost();
   const page = useRef<HTMLElement>(null);
   useEffect(() => (page.current ? keepFocus(page.current) : undefined), []);

@@ -1,5 +1,6 @@
 import { Link } from 'wouter';
 import { useSigned } from '../app/gate.tsx';
+import { listAddress } from '../sessions/list-position.ts';
 import { Icon } from '../ui/icons.tsx';
 import { isAt, type NavigationGroup, settingsNavigation, visibleGroups, workNavigation } from './navigation.ts';
 
@@ -42,6 +43,10 @@ export function SideNavigation({ location, onFollow }: SideNavigationProps) {
   );
 }
 
+// From a session, the link returns to the list as it was.
+const addressOf = (path: string, location: string) =>
+  path === '/sessions' && location.startsWith('/sessions/') ? listAddress() : path;
+
 function Groups({ groups, location, onFollow }: SideNavigationProps & { readonly groups: readonly NavigationGroup[] }) {
   return groups.map(({ label, items }) => (
     <div className="group" key={label}>
@@ -49,7 +54,11 @@ function Groups({ groups, location, onFollow }: SideNavigationProps & { readonly
       <ul>
         {items.map(({ path, label: text, icon }) => (
           <li key={path}>
-            <Link href={path} aria-current={isAt(path, location) ? 'page' : undefined} onClick={onFollow}>
+            <Link
+              href={addressOf(path, location)}
+              aria-current={isAt(path, location) ? 'page' : undefined}
+              onClick={onFollow}
+            >
               <Icon name={icon} /> {text}
             </Link>
           </li>

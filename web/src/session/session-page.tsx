@@ -8,6 +8,7 @@ import { focusWhenLoaded } from '../app/focus-on-navigation.tsx';
 import { loadWithRetry } from '../app/load-with-retry.ts';
 import { useTitle } from '../layout/page.tsx';
 import { useLive } from '../relay/use-live.ts';
+import { listAddress } from '../sessions/list-position.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { ErrorBoundary } from '../ui/error-boundary.tsx';
@@ -37,6 +38,7 @@ import { lastPlan } from './transcript-rows.ts';
 import { UnansweredContext } from './unanswered.tsx';
 import { useChoose } from './use-answer.ts';
 import { useRepositoryStep } from './use-repository-step.ts';
+import { useReturn } from './use-return.ts';
 import { useSessionTabs } from './use-session-tabs.ts';
 import { canStop } from './use-stop.ts';
 import { useTranscript } from './use-transcript.ts';
@@ -151,6 +153,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
   }, [refetch]);
   const [isOpen, setOpen] = useState(false);
   const isWorking = canStop({ status, statusDetail, hasQuestion: pendingQuestion != null });
+  useReturn(isWorking);
   const choose = useChoose(sessionId);
   const closed = refusalOf(endReason, isArchived);
   const [withdraw] = useWithdraw(queue.read);
@@ -174,7 +177,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
   return (
     <div className="page full session">
       <header className="session-head">
-        <Link href="/sessions" className="button quiet small bare" aria-label="All sessions" title="All sessions">
+        <Link href={listAddress()} className="button quiet small bare" aria-label="All sessions" title="All sessions">
           <Icon name="back" />
         </Link>
         <div className="session-name">

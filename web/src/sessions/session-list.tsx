@@ -2,8 +2,8 @@ import { useCallback, useMemo, useRef, useState } from 'react';
 import { fetchQuery, graphql, usePaginationFragment, useRelayEnvironment } from 'react-relay';
 import { ConnectionHandler, commitLocalUpdate, type RecordProxy, type RecordSourceProxy } from 'relay-runtime';
 import type { sessionList_organization$key } from '../__generated__/sessionList_organization.graphql.ts';
-import type { sessionListNewestQuery } from '../__generated__/sessionListNewestQuery.graphql.ts';
 import type { sessionListPaginationQuery } from '../__generated__/sessionListPaginationQuery.graphql.ts';
+import type { sessionListRowsQuery } from '../__generated__/sessionListRowsQuery.graphql.ts';
 import type { sessionListSubscription } from '../__generated__/sessionListSubscription.graphql.ts';
 import { useLive } from '../relay/use-live.ts';
 import { Button } from '../ui/button.tsx';
@@ -20,6 +20,8 @@ interface SessionListProps {
   readonly organization: sessionList_organization$key;
   readonly organizationId: string;
   readonly filter: Filter;
+  /** True if the user came back from a session, and the rows are those from before. */
+  readonly isReturned: boolean;
   readonly isNarrowed: boolean;
   readonly onNew: () => void;
   readonly onClear: () => void;
@@ -29,8 +31,9 @@ interface SessionListProps {
  * The list of sessions, kept up to date. A session that starts to match the filter is inserted by its creation time;
  * one that no longer matches is removed.
  */
-export function SessionList({ organization, organizationId, filter, isNarrowed, onNew, onClear }: SessionListProps) {
-  const { data, loadNext, hasNext, isLoadingNext, refetch } = usePaginationFragment<
+export function SessionList(props: SessionListProps) {
+  const { organization, organizationId, filter, isReturned, isNarrowed, onNew, onClear } = props;
+  const { data, loadNext, hasNext, isLoadingNext } = usePaginationFragment<
     sessionListPaginationQuery,
     sessionList_organization$key
   >(
@@ -62,9 +65,7 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
     organization,
   );
   const connectionId = data.sessions.__id;
-  useLiveSessions(organizationId, filter, connectionId, () =>
-    refetch({ filter }, { fetchPolicy: 'store-and-network' }),
-  );
+  useLiveSessions(organizationId, filter, connectionId, isReturned);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   // The selection belongs to this filter: another filter has other matches.
   const [selectedFilter, setSelectedFilter] = useState<Filter | null>(null);
@@ -164,41 +165,81 @@ export function SessionList({ organization, organizationId, filter, isNarrowed, 
   );
 }
 
-/** Keeps the list up to date with one subscription to additions, changes and removals. */
-function useLiveSessions(organizationId: string, filter: Filter, connectionId: string, onBack: () => void) {
-  const variables = useMemo(() => ({ id: organizationId, filter }), [organizationId, filter]);
-  const environment = useRelayEnvironment();
-  // A session created between the read and the subscription is in neither.
-  const readNewest = () => {
-    fetchQuery<sessionListNewestQuery>(
-      environment,
-      graphql`
-        query sessionListNewestQuery($id: ID!, $filter: SessionFilter) @throwOnFieldError {
-          organization(id: $id) {
-            sessions(first: 20, filter: $filter) {
-              edges {
-                node {
-                  id
-                  sessionId
-                  createdAt
-                  ...sessionRow_session
-                }
-              }
-            }
+const rowsDocument = graphql`
+  query sessionListRowsQuery($id: ID!, $filter: SessionFilter, $count: Int!, $cursor: String) @throwOnFieldError {
+    organization(id: $id) {
+      sessions(first: $count, after: $cursor, filter: $filter) {
+        edges {
+          node {
+            id
+            sessionId
+            createdAt
+            ...sessionRow_session
           }
         }
-      `,
-      variables,
+        pageInfo {
+          endCursor
+          hasNextPage
+        }
+      }
+    }
+  }
+`;
+
+/** The most rows that one request reads. */
+const maxRead = 100;
+/** The most requests that read the loaded rows again; rows after them stay as they are. */
+const maxReads = 10;
+
+/**
+ * Keeps the list up to date with one subscription to additions, changes and removals. `isReturned`: its rows are from an earlier
+ * visit, and are all read again.
+ */
+function useLiveSessions(organizationId: string, filter: Filter, connectionId: string, isReturned: boolean) {
+  const variables = useMemo(() => ({ id: organizationId, filter }), [organizationId, filter]);
+  const environment = useRelayEnvironment();
+  const fetchRows = (count: number, cursor: string | null) =>
+    fetchQuery<sessionListRowsQuery>(
+      environment,
+      rowsDocument,
+      { ...variables, count, cursor },
       { fetchPolicy: 'network-only' },
-    ).subscribe({
-      next: ({ organization }) =>
-        commitLocalUpdate(environment, (store) => {
-          for (const { node } of organization?.sessions.edges ?? []) insert(store, connectionId, store.get(node.id));
-        }),
-      // The list stays; its live state shows that it may be stale.
-      error: () => undefined,
+    ).toPromise();
+  type Found = Awaited<ReturnType<typeof fetchRows>>;
+  const nodesOf = (found: Found) => found?.organization?.sessions.edges.map(({ node }) => node) ?? [];
+  const insertAll = (store: RecordSourceProxy, nodes: readonly { readonly id: string }[]) => {
+    for (const { id } of nodes) insert(store, connectionId, store.get(id));
+  };
+  // A session created between the read and the subscription is in neither.
+  const readNewest = async () => {
+    const nodes = nodesOf(await fetchRows(20, null));
+    commitLocalUpdate(environment, (store) => insertAll(store, nodes));
+  };
+  /** Reads all loaded rows again, without losing any: the place in the list stays. */
+  const readAgain = async () => {
+    let loaded = 0;
+    commitLocalUpdate(environment, (store) => {
+      loaded = store.get(connectionId)?.getLinkedRecords('edges')?.length ?? 0;
+    });
+    const nodes: ReturnType<typeof nodesOf>[number][] = [];
+    let cursor: string | null = null;
+    let isEnd = false;
+    for (let n = 0; n < maxReads && !isEnd && nodes.length < Math.max(20, loaded); n++) {
+      const found: Found = await fetchRows(maxRead, cursor);
+      nodes.push(...nodesOf(found));
+      const pageInfo = found?.organization?.sessions.pageInfo;
+      cursor = pageInfo?.endCursor ?? null;
+      isEnd = pageInfo?.hasNextPage !== true;
+    }
+    const oldest = nodes.at(-1)?.createdAt ?? '';
+    const ids = new Set(nodes.map(({ id }) => id));
+    commitLocalUpdate(environment, (store) => {
+      keepOnly(store, connectionId, (id, createdAt) => ids.has(id) || (!isEnd && createdAt <= oldest));
+      insertAll(store, nodes);
     });
   };
+  // The list stays if it cannot be read; its live state shows that it may be stale.
+  const ignore = () => undefined;
   useLive<sessionListSubscription>({
     subscription: graphql`
       subscription sessionListSubscription($id: ID!, $filter: SessionFilter) {
@@ -221,9 +262,24 @@ function useLiveSessions(organizationId: string, filter: Filter, connectionId: s
       if (change.type === 'LEFT' || change.type === 'REMOVED') remove(store, connectionId, change.sessionId);
       else insert(store, connectionId, store.getRootField('sessionChanges')?.getLinkedRecord('session'));
     },
-    onStanding: readNewest,
-    onBack,
+    onStanding: () => void (isReturned ? readAgain() : readNewest()).catch(ignore),
+    onBack: () => void readAgain().catch(ignore),
   });
+}
+
+/** Removes the rows that are not to be kept, by their id and creation time. */
+function keepOnly(
+  store: RecordSourceProxy,
+  connectionId: string,
+  isKept: (id: string, createdAt: string) => boolean,
+): void {
+  const connection = store.get(connectionId);
+  const edges = connection?.getLinkedRecords('edges') ?? [];
+  const left = edges.filter((each) => {
+    const node = each?.getLinkedRecord('node');
+    return node != null && isKept(node.getDataID(), String(node.getValue('createdAt') ?? ''));
+  });
+  if (left.length < edges.length) connection?.setLinkedRecords(left, 'edges');
 }
 
 function remove(store: RecordSourceProxy, connectionId: string, sessionId: string): void {

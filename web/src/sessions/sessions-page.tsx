@@ -1,5 +1,5 @@
 import './sessions.css';
-import { Suspense, useCallback, useDeferredValue } from 'react';
+import { Suspense, useCallback, useDeferredValue, useMemo, useState } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import { useSearchParams } from 'wouter';
 import type { sessionsPageQuery } from '../__generated__/sessionsPageQuery.graphql.ts';
@@ -10,8 +10,18 @@ import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { type Filter, useFilters } from './filters.ts';
+import { isListKept, useListPosition } from './list-position.ts';
 import { NewSession } from './new-session.tsx';
 import { SessionList } from './session-list.tsx';
+
+const query = graphql`
+  query sessionsPageQuery($id: ID!, $filter: SessionFilter, $seesTags: Boolean!) {
+    organization(id: $id) {
+      ...filterBar_organization @arguments(seesTags: $seesTags)
+      ...sessionList_organization @arguments(filter: $filter)
+    }
+  }
+`;
 
 /** `/sessions`: the sessions of an organization, newest first. */
 export function SessionsPage() {
@@ -77,22 +87,15 @@ function Listed({ organizationId, onNew }: { readonly organizationId: string; re
   const { filters, filter, change, clear, isNarrowed } = useFilters();
   // The current rows stay, dimmed, until the new ones arrive.
   const shown: Filter = useDeferredValue(filter);
-  const { organization } = useLazyLoadQuery<sessionsPageQuery>(
-    graphql`
-      query sessionsPageQuery($id: ID!, $filter: SessionFilter, $seesTags: Boolean!) {
-        organization(id: $id) {
-          ...filterBar_organization @arguments(seesTags: $seesTags)
-          ...sessionList_organization @arguments(filter: $filter)
-        }
-      }
-    `,
-    {
-      id: organizationId,
-      filter: shown,
-      seesTags: may('MANAGE_ENTERPRISE_SETTINGS'),
-    },
-    { fetchPolicy: 'store-and-network' },
-  );
+  const seesTags = may('MANAGE_ENTERPRISE_SETTINGS');
+  const variables = useMemo(() => ({ id: organizationId, filter: shown, seesTags }), [organizationId, shown, seesTags]);
+  // The rows of a list to which the user returns, also those of later pages, are shown as they are and read again by the list.
+  const [keptFilter] = useState(() => (isListKept(location.search) ? filter : null));
+  const isReturned = keptFilter === shown;
+  const { organization } = useLazyLoadQuery<sessionsPageQuery>(query, variables, {
+    fetchPolicy: isReturned ? 'store-or-network' : 'store-and-network',
+  });
+  useListPosition(query, variables);
   if (!organization) return <Empty title="Organization not found" text="It may have been deleted." />;
   return (
     <>
@@ -102,6 +105,7 @@ function Listed({ organizationId, onNew }: { readonly organizationId: string; re
           organization={organization}
           organizationId={organizationId}
           filter={shown}
+          isReturned={isReturned}
           isNarrowed={isNarrowed}
           onNew={onNew}
           onClear={clear}

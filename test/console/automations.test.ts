@@ -133,7 +133,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const trigger = page.getByRole('group', { name: 'Trigger 4' });
     await trigger.getByRole('group', { name: 'Match all conditions' }).last().getByLabel('Value').fill('push');
-    await page.getByLabel('Maximum concurrent sessions').fill('4');
+    await page.getByLabel('Max concurrent sessions').fill('4');
     await page.getByRole('group', { name: 'Action 2' }).getByLabel('Prompt').fill('And now?');
     await save(page);
     const after = await read(automation.id);

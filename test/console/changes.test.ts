@@ -140,7 +140,7 @@ describe.skipIf(missing !== null)('the changes of a session', { timeout: 180_000
 
     await panel.getByText('The changes exceed a limit', { exact: false }).waitFor();
     await item(page, 'huge').click();
-    await card(page, 'huge').getByText('The diff is not stored, because a limit was exceeded (20 MiB).').waitFor();
+    await card(page, 'huge').getByText('The diff exceeds a limit and is not stored (20 MiB).').waitFor();
 
     // A long diff is opened by a click, and shown in parts.
     await item(page, 'numbers.txt').click();
@@ -196,7 +196,7 @@ describe.skipIf(missing !== null)('the changes of a session', { timeout: 180_000
     await item(page, 'index.ts').waitFor();
     await page.waitForURL(/find=DEEP/);
     await page.getByLabel('Filter files by path').fill('nothing like this');
-    await page.getByText('No changed file has this text in its path.').waitFor();
+    await page.getByText('No file path contains this text.').waitFor();
     await page.getByLabel('Filter files by path').fill('server');
     await page.getByText('Side by side').click();
     await page.locator('.diff-split').waitFor();
@@ -343,20 +343,20 @@ describe.skipIf(missing !== null)('the changes of a session', { timeout: 180_000
     const none = await start(forge, 'echo x');
     await waitUntilEnded(test, `devin-${none}`);
     const { page, pictures, consoleErrors } = await open(none);
-    await page.getByText('This session works on no repository', { exact: false }).waitFor();
+    await page.getByText('This session uses no repository', { exact: false }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await pictures('changes-no-repository');
     const idle = await start(forge, 'echo x', 'site');
     await stored(idle, 1);
     await page.goto(`/sessions/${idle}?tab=changes`);
-    await page.getByText('The repository is as it was when the session began.').waitFor();
+    await page.getByText('The repositories are as they were when the session began.').waitFor();
     await page.goto(`/sessions/${idle}?tab=changes&turn=7`);
     await page.getByText('No changes are stored for this turn.').waitFor();
     // An older session.
     await test.app.services.store.execute('update session set changes_at = null where id = $1 returning id', [idle]);
     await test.app.services.store.execute('delete from repository_change where session_id = $1 returning turn', [idle]);
     await page.goto(`/sessions/${idle}?tab=changes`);
-    await page.getByText('The repositories of this session were not compared', { exact: false }).waitFor();
+    await page.getByText('No turn has ended since the repositories were cloned', { exact: false }).waitFor();
     expect(consoleErrors).toEqual([]);
     await page.context().close();
   });

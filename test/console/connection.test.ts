@@ -53,7 +53,7 @@ describe.skipIf(missing !== null)('the console while the service is unavailable'
     await picture('connection-lost');
     const message = page.getByLabel('Message to the agent');
     await message.fill('say later');
-    const toasts = page.getByRole('region', { name: 'Notifications' }).getByText('The service cannot be reached.');
+    const toasts = page.getByRole('region', { name: 'Notifications' }).getByText('Can’t reach the service.');
     for (let attempt = 0; attempt < 3; attempt++) {
       const isRefused = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/graphql'));
       await message.press('Enter');

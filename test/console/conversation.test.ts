@@ -67,7 +67,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     const chosen = page.waitForEvent('filechooser');
     await page.getByRole('button', { name: 'Attach files' }).click();
     await (await chosen).setFiles([{ name: 'once.txt', mimeType: 'text/plain', buffer: Buffer.from('once') }]);
-    await page.getByText('1 of 1 files uploaded').waitFor();
+    await page.getByText('1 of 1 file uploaded').waitFor();
     await field.fill('Only once');
     const failed = page.waitForEvent('requestfailed');
     await page.keyboard.press('Enter');

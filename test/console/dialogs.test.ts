@@ -78,7 +78,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
   it('shows a message in front of the dialog, where it can be pressed', async () => {
     const { page } = await openSignedIn(browser, test, test.adminToken, { at: '/manage/service-users' });
     await page
-      .getByRole('button', { name: /^New organization key/ })
+      .getByRole('button', { name: /^Create organization key/ })
       .first()
       .click();
     await page.getByRole('dialog').getByLabel('Name').fill('To be copied');
@@ -90,7 +90,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
     // Elements behind a dialog cannot be clicked.
     await message.getByRole('button', { name: 'Close' }).click();
     await message.getByText('copied.').waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'I have saved it' }).click();
+    await page.getByRole('button', { name: 'I’ve saved it' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.context().close();
   });
@@ -98,12 +98,12 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
   it('a value that is shown once is closed by its own button only', async () => {
     const { page, picture } = await openSignedIn(browser, test, test.adminToken, { at: '/manage/service-users' });
     await page
-      .getByRole('button', { name: /^New organization key/ })
+      .getByRole('button', { name: /^Create organization key/ })
       .first()
       .click();
     await page.getByRole('dialog').getByLabel('Name').fill('Kept by hand');
     await page.keyboard.press('Enter');
-    const closeButton = page.getByRole('button', { name: 'I have saved it' });
+    const closeButton = page.getByRole('button', { name: 'I’ve saved it' });
     await closeButton.waitFor();
     await picture('dialog-once');
     for (let n = 0; n < 3; n++) await page.keyboard.press('Escape');
@@ -214,7 +214,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
       await route.abort();
     });
     await page.getByRole('button', { name: 'Start', exact: true }).click();
-    await page.getByText('The service cannot be reached.').waitFor();
+    await page.getByText('Can’t reach the service.').waitFor();
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.getByLabel('Message to the agent').waitFor();
     const { data } = await graphql(

@@ -118,11 +118,11 @@ describe.skipIf(missing !== null)('the files of a session', { timeout: 180_000 }
     await image.getByRole('img', { name: 'logo.png' }).waitFor();
     await window.picture('files-image');
     await entry(page, 'fake.png').click();
-    await file(page, 'fake.png').getByText('This image cannot be shown.').waitFor();
+    await file(page, 'fake.png').getByText('Can’t display this image.').waitFor();
     await entry(page, 'icon.svg').click();
     await file(page, 'icon.svg').getByText('onload').waitFor();
     await entry(page, 'data.bin').click();
-    await file(page, 'data.bin').getByText('This file is binary.').waitFor();
+    await file(page, 'data.bin').getByText('This is a binary file.').waitFor();
     await entry(page, 'empty.txt').click();
     await file(page, 'empty.txt').getByText('This file is empty.').waitFor();
     await entry(page, 'latest').click();

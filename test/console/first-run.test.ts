@@ -51,7 +51,7 @@ describe.skipIf(missing !== null)('the first-run page', { timeout: 120_000 }, ()
     const [agent, key, prompt] = ['Install an agent', 'Add a model key', 'Start your first session'].map((name) =>
       step(page, name),
     ) as [ReturnType<typeof step>, ReturnType<typeof step>, ReturnType<typeof step>];
-    await agent.getByText('Key: environment of the service', { exact: true }).waitFor();
+    await agent.getByText('Key: Server configuration', { exact: true }).waitFor();
     expect(await page.locator('[aria-current="step"] h2').textContent()).toBe('Install an agent');
     await window.inThemes(async (theme) => expect(await seriousFindings(page), theme).toEqual([]));
     await window.picture('first-run');
@@ -104,7 +104,7 @@ describe.skipIf(missing !== null)('the first-run page', { timeout: 120_000 }, ()
     await key.getByLabel('Base URL').fill(`${provider.url}/v1`);
     await key.getByLabel('Key', { exact: true }).fill(`sk-${secretCanary}-first`);
     await key.getByRole('button', { name: 'Replace key', exact: true }).click();
-    await key.getByText('opencode: key of the enterprise', { exact: true }).waitFor();
+    await key.getByText('opencode: Enterprise’s key', { exact: true }).waitFor();
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Start your first session');
     expect(await page.content()).not.toContain(secretCanary);
 
@@ -124,7 +124,7 @@ describe.skipIf(missing !== null)('the first-run page', { timeout: 120_000 }, ()
     await other.page.getByText('Everything is ready.', { exact: false }).waitFor();
     // A program and a key in the environment need no step.
     await install('cline', 'cline');
-    const cline = step(other.page, 'Add a model key').getByText('Cline: environment of the service', {
+    const cline = step(other.page, 'Add a model key').getByText('Cline: Server configuration', {
       exact: true,
     });
     await expect.poll(() => isShown(other.page, cline)).toBe(true);

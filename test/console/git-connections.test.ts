@@ -37,13 +37,13 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 120_
   it('connects a forge, whose credential it never shows again, and tests it before and after', async () => {
     const window = await openSignedIn(browser, test, test.adminToken, { at: '/manage/git' });
     const { page } = window;
-    await page.getByText('No forge is connected', { exact: true }).waitFor();
+    await page.getByText('No connected forges', { exact: true }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('git-empty');
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await dialog(page).getByLabel('App ID').waitFor();
     await window.pictures('git-app-form');
-    await dialog(page).getByLabel('Kind').selectOption({ label: 'Gitea or Forgejo' });
+    await dialog(page).getByLabel('Type').selectOption({ label: 'Gitea or Forgejo' });
     expect(await dialog(page).getByLabel('Host').inputValue()).toBe('');
     await dialog(page).getByLabel('Host').fill('http://');
     await dialog(page).getByLabel('Name').fill('Team forge');
@@ -88,9 +88,9 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 120_
     await dialog(page).getByText('/webhooks/git/git-connection-', { exact: false }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('git-webhooks');
-    await button(page, 'Create a secret').click();
+    await button(page, 'Create secret').click();
     await page.getByRole('heading', { name: 'Webhook secret of Team forge' }).waitFor();
-    await button(page, 'I have saved it').click();
+    await button(page, 'I’ve saved it').click();
     await dialog(page).getByText('Stored', { exact: true }).waitFor();
     await button(page, 'Done').click();
 
@@ -105,7 +105,7 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 120_
     expect(await dialog(page).count()).toBe(0);
     await page.getByRole('button', { name: 'Delete Our forge' }).click();
     await button(page, 'Delete').click();
-    await page.getByText('No forge is connected', { exact: true }).waitFor();
+    await page.getByText('No connected forges', { exact: true }).waitFor();
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();
   });
@@ -119,7 +119,7 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 120_
     await page.getByRole('combobox', { name: 'Organization' }).last().click();
     await page.getByRole('listbox').getByRole('option', { name: 'Other team' }).click();
     await page.getByText('No permissions', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Add a permission' }).click();
+    await page.getByRole('button', { name: 'Add permission' }).click();
     await dialog(page).getByLabel('Repositories').selectOption({ label: 'One repository' });
     await dialog(page).getByLabel('Repository', { exact: true }).fill('acme/../site');
     await button(page, 'Add').click();
@@ -128,7 +128,7 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 120_
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('git-permission-form');
     await button(page, 'Add').click();
-    await page.getByText('Added the permission.', { exact: true }).waitFor();
+    await page.getByText('Permission added.', { exact: true }).waitFor();
     await page.setViewportSize({ width: 375, height: 844 });
     await page.getByRole('button', { name: 'Make read-only: acme/site' }).click();
     await page.getByRole('button', { name: 'Allow pushes: acme/site' }).waitFor();
@@ -154,11 +154,11 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 120_
     await page.locator('#main').waitFor();
     await page.goto('/manage/git');
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
-    await dialog(page).getByLabel('Kind').selectOption({ label: 'Git over HTTPS' });
+    await dialog(page).getByLabel('Type').selectOption({ label: 'Git over HTTPS' });
     await dialog(page).getByLabel('Host').fill('https://git.example.com');
     // A test of a server with git alone needs a repository; connecting it does not.
     await button(page, 'Test').click();
-    await page.getByText('Enter a repository: a test of this kind reads one.', { exact: true }).waitFor();
+    await page.getByText('Enter a repository for the test.', { exact: true }).waitFor();
     await button(page, 'Connect').click();
     const confirm = page.getByRole('dialog', { name: 'Confirm with your token' });
     await confirm.getByLabel('Token').fill(test.adminToken);
@@ -170,7 +170,7 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 120_
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await dialog(page).getByLabel('Host').fill('git.example.com');
     await dialog(page)
-      .getByText('The connection https://git.example.com has this host too.', { exact: false })
+      .getByText('The connection https://git.example.com has the same host.', { exact: false })
       .waitFor();
     await page.context().close();
   });
@@ -178,7 +178,7 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 120_
   it('is hidden from members', async () => {
     const { token } = await makeUser(test, { organizationId: `org-${test.organizationId}` });
     const { page } = await openSignedIn(browser, test, token, { at: '/manage/git' });
-    await page.getByText('No access to git connections', { exact: true }).waitFor();
+    await page.getByText('You can’t manage git connections', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Settings', exact: true }).click();
     await page.getByRole('navigation', { name: 'Settings' }).waitFor();
     expect(await page.getByRole('link', { name: 'Git', exact: true }).count()).toBe(0);

@@ -63,7 +63,7 @@ describe.skipIf(missing !== null)('the creation of a GitHub App', { timeout: 120
   });
 
   const begin = async (page: Page, host: string) => {
-    await page.getByRole('button', { name: 'Create a GitHub App' }).click();
+    await page.getByRole('button', { name: 'Create GitHub App' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Organization', { exact: true }).fill('acme');
     await dialog.getByLabel('Host').fill(host);
@@ -73,9 +73,9 @@ describe.skipIf(missing !== null)('the creation of a GitHub App', { timeout: 120
   it('leads to GitHub and back, stores the App, and tests its installation', async () => {
     const window = await openSignedIn(browser, test, test.adminToken, { at: '/manage/git' });
     const { page } = window;
-    await page.getByText('No forge is connected', { exact: true }).waitFor();
+    await page.getByText('No connected forges', { exact: true }).waitFor();
     await window.pictures('github-app-empty');
-    await page.getByRole('button', { name: 'Create a GitHub App' }).click();
+    await page.getByRole('button', { name: 'Create GitHub App' }).click();
     await page.getByRole('dialog').getByLabel('Organization', { exact: true }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('github-app-form');
@@ -92,11 +92,11 @@ describe.skipIf(missing !== null)('the creation of a GitHub App', { timeout: 120
     await page.getByRole('button', { name: `Continue to ${host}` }).click();
     await page.getByRole('button', { name: 'Create GitHub App for acme' }).click();
 
-    await page.getByText(`The App is created, and connected as acme at ${github.url}.`, { exact: true }).waitFor();
+    await page.getByText(`App created and connected as acme at ${github.url}.`, { exact: true }).waitFor();
     expect(page.url()).toBe(`${test.url}/manage/git/github-app`);
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('github-app-created');
-    await page.getByRole('link', { name: 'Install the App' }).click();
+    await page.getByRole('link', { name: 'Install App' }).click();
     await page.getByRole('link', { name: 'Install', exact: true }).click();
     await page.getByText('accepts the connection.', { exact: false }).waitFor();
     expect(page.url()).toMatch(/\/manage\/git\/git-connection-[0-9a-f]{32}\/installed$/);

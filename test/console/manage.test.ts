@@ -28,7 +28,7 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
   const takeSecret = async (page: Page, label: string): Promise<string> => {
     const text = await page.getByRole('dialog').locator('code').first().textContent();
     expect(await page.getByRole('dialog').getByText(label, { exact: true }).count()).toBe(1);
-    await inDialog(page, 'I have saved it').click();
+    await inDialog(page, 'I’ve saved it').click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     // The page continues: its content may be hidden for a moment while the next part loads.
     await expect.poll(() => page.content()).not.toContain(text);
@@ -79,7 +79,7 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('in Backend').waitFor();
     await page.getByLabel('Search').fill('nothing like that');
-    await page.getByText('No matching notes').waitFor();
+    await page.getByText('No matches').waitFor();
     await page.getByLabel('Search').fill('VAR/LOG');
     await page.getByRole('link', { name: 'Where logs are' }).waitFor();
     await page.getByRole('button', { name: 'Disable Where logs are' }).click();
@@ -107,7 +107,7 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
     await page.getByLabel('Frequency').selectOption('Daily');
     await page.getByLabel('Time', { exact: true }).fill('07:30');
     const times = page.locator('.times time');
-    await page.getByText('FREQ=DAILY;BYHOUR=7;BYMINUTE=30;BYSECOND=0').waitFor();
+    await page.getByText('Every day at 07:30 (UTC)', { exact: true }).waitFor();
     await expect
       .poll(async () => (await times.allTextContents()).filter((time) => time.includes('7:30')).length)
       .toBe(5);
@@ -116,14 +116,14 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
     await page.getByText('more often than every 15 minutes').waitFor();
     await page.getByLabel('Frequency').selectOption('Weekly');
     await page.getByLabel('Tuesday').uncheck();
-    await page.getByText('BYDAY=MO,WE,TH,FR').waitFor();
+    await page.getByText('Every Monday, Wednesday, Thursday, and Friday at 07:30 (UTC)').waitFor();
     for (const day of ['Monday', 'Wednesday', 'Thursday', 'Friday']) await page.getByLabel(day).uncheck();
     await page.getByText('Select at least one day.').waitFor();
     await page.getByLabel('Prompt').fill('Sweep.');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('alert').getByText('Select at least one day.').waitFor();
     for (const day of ['Monday', 'Wednesday', 'Thursday', 'Friday']) await page.getByLabel(day).check();
-    await page.getByText('BYDAY=MO,WE,TH,FR').waitFor();
+    await page.getByText('Every Monday, Wednesday, Thursday, and Friday at 07:30 (UTC)').waitFor();
     await page.getByLabel('Prompt').fill('Sweep the floor.');
     await page.getByLabel('Tags').fill('floor');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -184,11 +184,11 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
     expect(refused).toMatch(/^This must be /);
     expect(refused).not.toMatch(/"url"|WEBHOOK_/);
     await page.getByLabel('URL').fill('https://hooks.example.com/switchyard');
-    await page.getByLabel('Messages', { exact: true }).uncheck();
+    await page.getByLabel('Session messages', { exact: true }).uncheck();
     await inDialog(page, 'Save').click();
     await page.getByRole('dialog').getByText('Save it now').waitFor();
     await takeSecret(page, 'Secret');
-    await page.getByRole('cell', { name: /^Status changes, Opened pull requests,/ }).waitFor();
+    await page.getByRole('cell', { name: /^Session status changes, Pull request opened,/ }).waitFor();
     await page.getByRole('link', { name: 'https://hooks.example.com/switchyard' }).click();
     await page.getByText('No deliveries').waitFor();
     await page.getByRole('button', { name: 'Send test event' }).click();
@@ -256,7 +256,7 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
     await inDialog(page, 'Save').click();
     await page.getByRole('link', { name: 'Pipeline' }).click();
     await page.getByText('Member in').waitFor();
-    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByLabel('Name').fill('Nightly');
     await inDialog(page, 'Create key').click();
     await page.getByRole('dialog').getByText('Save it now').waitFor();
@@ -298,7 +298,7 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
     expect(await page.getByLabel('ACU limit per session').inputValue()).toBe('12');
     expect(await page.getByLabel('Default tag').inputValue()).toBe('docs');
     await page.goto('/manage/enterprise');
-    await page.getByLabel('Monthly ACU limit of the enterprise').fill('500');
+    await page.getByLabel('Monthly ACU limit for the enterprise').fill('500');
     await page.getByRole('button', { name: 'Save limit' }).click();
     await page.getByText('Enterprise limit saved.').waitFor();
     await page
@@ -320,7 +320,7 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
     await page.getByLabel('IP addresses and ranges').fill('');
     await page.getByRole('button', { name: 'Save list' }).click();
     await inDialog(page, 'Save list').click();
-    await page.getByText('All addresses are allowed.').waitFor();
+    await page.getByText('All IP addresses are allowed.').waitFor();
     expect(pageErrors).toEqual([]);
     await page.context().close();
   });
@@ -352,9 +352,9 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
     );
     for (const { auditLogId } of entries) expect(csv).toContain(auditLogId);
     await page.getByLabel('To', { exact: true }).fill('2020-01-01');
-    await page.getByText('No matching entries').waitFor();
+    await page.getByText('No matches').waitFor();
     await page.reload();
-    await page.getByText('No matching entries').waitFor();
+    await page.getByText('No matches').waitFor();
     expect(await page.getByLabel('To', { exact: true }).inputValue()).toBe('2020-01-01');
     await page.getByRole('button', { name: 'Clear' }).click();
     await cells.first().waitFor();

@@ -101,7 +101,7 @@ describe.skipIf(missing !== null)(
       await page.getByText('admin@localhost').first().waitFor();
       expect(await page.getByRole('link', { name: 'worker-' }).count()).toBe(0);
       await page.getByLabel('Search').fill('nobody of that name');
-      await page.getByText('No matching users').waitFor();
+      await page.getByText('No matches').waitFor();
       expect(pageErrors).toEqual([]);
       await page.context().close();
     });
@@ -157,10 +157,10 @@ describe.skipIf(missing !== null)(
       expect(await settings(page).getByRole('link', { name: 'Users', exact: true }).count()).toBe(0);
       expect(await settings(page).getByRole('link', { name: 'Organizations' }).count()).toBe(0);
       await page.goto('/manage/organizations');
-      await page.getByText('No access to organizations').waitFor();
+      await page.getByText('You can’t view organizations').waitFor();
       await page.goto('/manage/users');
       await page
-        .getByText(/No access to users|Missing permission/)
+        .getByText(/You can’t view users|Missing permission/)
         .first()
         .waitFor();
       await page.context().close();
@@ -168,7 +168,7 @@ describe.skipIf(missing !== null)(
 
     it('the administrator of the first start is listed, with keys that can be rotated', async () => {
       const { page, consoleErrors: pageErrors, picture } = await open('/manage/service-users');
-      const list = page.getByRole('region', { name: 'Service users of the enterprise' });
+      const list = page.getByRole('region', { name: 'Enterprise service users' });
       await list.getByRole('link').first().waitFor();
       await picture('enterprise-service-users');
       await list.getByRole('link').first().click();

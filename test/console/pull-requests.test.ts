@@ -74,13 +74,13 @@ describe.skipIf(missing !== null)('the pull requests of a session in the console
     const { page } = window;
     await page.getByRole('button', { name: 'Review a pull request' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Address of the pull request').fill('https://github.com/acme/site/pull/1');
+    await dialog.getByLabel('Pull request URL').fill('https://github.com/acme/site/pull/1');
     await dialog.getByRole('button', { name: 'Start', exact: true }).click();
     await dialog.getByText('There is no repository', { exact: false }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('review-pull-request');
-    await dialog.getByLabel('Address of the pull request').fill(`${gitea.url}/acme/site/pulls/1`);
-    await dialog.getByLabel('Further instructions').fill('Look at the tests.');
+    await dialog.getByLabel('Pull request URL').fill(`${gitea.url}/acme/site/pulls/1`);
+    await dialog.getByLabel('Additional instructions').fill('Look at the tests.');
     await page.keyboard.press('Tab');
     await dialog.getByRole('button', { name: 'Start', exact: true }).click();
     const details = page.getByRole('complementary', { name: 'Details' });

@@ -158,22 +158,22 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     await link.click();
     const save = page.getByRole('form', { name: 'Branches and pushes' }).getByRole('button', { name: 'Save' });
     await page.getByLabel('Branch template').fill('bot/{slug}');
-    await page.getByLabel('Sessions may create and update tags').check();
+    await page.getByLabel('Create and update tags').check();
     await save.click();
     await page.getByRole('alert').first().waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByLabel('Branch template').fill('bot/{slug}-{short id}');
     await save.click();
-    await page.getByText('Saved the branches and pushes.', { exact: true }).waitFor();
+    await page.getByText('Saved the branch and push settings.', { exact: true }).waitFor();
     const { store } = test.app.services;
     expect(await store.prisma.repository.findFirst({ where: { path: 'acme/site' } })).toMatchObject({
       branchTemplate: 'bot/{slug}-{short id}',
       settings: { isPushOfTagsAllowed: true },
     });
-    await page.getByLabel('Mentions start sessions').uncheck();
-    await page.getByLabel('Organization of the sessions').selectOption({ label: 'Repository team' });
+    await page.getByLabel('Start sessions from mentions').uncheck();
+    await page.getByLabel('Organization for these sessions').selectOption({ label: 'Repository team' });
     await page.getByRole('button', { name: 'Save mentions', exact: true }).click();
-    await page.getByText('Saved the settings of mentions.', { exact: true }).waitFor();
+    await page.getByText('Saved the mention settings.', { exact: true }).waitFor();
     expect(await store.prisma.repository.findFirst({ where: { path: 'acme/site' } })).toMatchObject({
       settings: { isMentionAnswered: false, mentionOrganizationId: team.organizationId.replace('org-', '') },
     });
@@ -184,8 +184,8 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     await page.context().close();
 
     const member = await openSignedIn(browser, test, team.token, { at: address });
-    await member.page.getByLabel('Sessions may create and update tags').waitFor();
-    expect(await member.page.getByLabel('Sessions may create and update tags').isEnabled()).toBe(false);
+    await member.page.getByLabel('Create and update tags').waitFor();
+    expect(await member.page.getByLabel('Create and update tags').isEnabled()).toBe(false);
     expect(await member.page.getByRole('button', { name: /^Save/ }).count()).toBe(0);
     await member.page.context().close();
     const other = await makeOrganization(test, 'Without repositories');
@@ -233,22 +233,22 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     expect(await overflow(page)).toBeLessThanOrEqual(0);
     await admin.pictures('repository-environment');
     await page.getByRole('button', { name: 'Show the log of the set-up at c0ffee0000' }).click();
-    const log = page.getByRole('dialog', { name: 'Log of the set-up' });
+    const log = page.getByRole('dialog', { name: 'Set-up log' });
     await log.getByText('npm error', { exact: false }).waitFor();
     expect(await log.textContent()).not.toContain('\u202E');
     expect(await seriousFindings(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Delete all results' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
-    await page.getByText('No set-up has run yet.', { exact: true }).waitFor();
+    await page.getByText('No set-ups yet.', { exact: true }).waitFor();
     await page.getByRole('region', { name: 'In effect' }).getByText('npm ci').waitFor();
     // The text in the editor is tried, saved or not.
     await definition.fill('setup:\n  - npm ci\nsecret: NPM_TOKEN\n');
-    await page.getByRole('button', { name: 'Try it', exact: true }).click();
+    await page.getByRole('button', { name: 'Run set-up now', exact: true }).click();
     await page.getByText(/line 3/).waitFor();
     await definition.fill('setup:\n  - npm test\n');
-    await page.getByRole('button', { name: 'Try it', exact: true }).click();
-    await page.getByText('The set-up was started.', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'Run set-up now', exact: true }).click();
+    await page.getByText('Set-up started.', { exact: false }).waitFor();
     await page.getByRole('row').filter({ hasText: 'Request' }).filter({ hasText: 'Queued' }).waitFor();
     expect(await definition.inputValue()).toBe('setup:\n  - npm test\n');
     expect(await seriousFindings(page)).toEqual([]);

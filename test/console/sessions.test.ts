@@ -268,7 +268,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.getByRole('link', { name: 'Still there' }).waitFor();
     await page.route('**/graphql', (route) => route.abort());
     await page.reload();
-    await page.getByText('The service cannot be reached.').waitFor();
+    await page.getByText('Can’t reach the service.').waitFor();
     await page.unroute('**/graphql');
     await page.getByRole('link', { name: 'Still there' }).waitFor();
     await page.context().close();

@@ -154,7 +154,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, (
     const { window, second } = await twoTabs();
     await second.goto(`/sign-in#link=${'a'.repeat(52)}`);
     // A signed-in user is asked: a link that somebody sent may lead into the sender's account.
-    await second.getByRole('heading', { name: 'You are already signed in' }).waitFor();
+    await second.getByRole('heading', { name: 'You’re already signed in' }).waitFor();
     await second.keyboard.press('Enter');
     await second.getByText('Only hers').waitFor();
     await second.getByRole('button', { name: 'Sign out' }).click();

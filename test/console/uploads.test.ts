@@ -98,7 +98,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     await page.getByText('The upload failed. Check the connection').waitFor();
     expect(await send.isEnabled()).toBe(false);
     await page.getByRole('button', { name: 'Retry the upload of lost.txt' }).click();
-    await page.getByText('1 of 1 files uploaded').waitFor({ state: 'attached' });
+    await page.getByText('1 of 1 file uploaded').waitFor({ state: 'attached' });
     await bring(page, 'drop', { 'large.txt': 'x'.repeat(1_048_577) });
     await page.getByText('large.txt is too large (1.01 MiB). The limit is 1 MiB.').waitFor();
     expect(await page.getByRole('button', { name: 'Retry the upload of large.txt' }).count()).toBe(0);
@@ -148,7 +148,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
       await window.send('Input.dispatchDragEvent', { type, x: 600, y: 300, data });
     }
-    await page.getByText(`${basename(folder)} is a folder: attach the files or an archive instead.`).waitFor();
+    await page.getByText(`${basename(folder)} is a folder: attach its files or an archive instead.`).waitFor();
     await rm(folder, { recursive: true });
     await message.press('Enter');
     await expect.poll(() => filesOf(id)).toEqual([{ name: 'small.txt', sizeBytes: 5 }]);
@@ -176,7 +176,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     const files = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}.txt`, `${n}`]));
     await bring(page, 'drop', files(105));
     await page
-      .getByText('You can attach at most 100 files. Not attached: f100.txt, f101.txt, f102.txt and 2 more.')
+      .getByText('You can attach up to 100 files. Not attached: f100.txt, f101.txt, f102.txt and 2 more.')
       .waitFor();
     await page.getByText('0 of 100 files', { exact: true }).waitFor();
     await expect.poll(() => waiting.length).toBe(3);
@@ -215,7 +215,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     await page.getByRole('button', { name: 'New session' }).first().click();
     await page.getByLabel('Prompt').fill('Read it');
     await bring(page, 'drop', { 'plan.md': '# Plan' });
-    await page.getByText('1 of 1 files uploaded').waitFor({ state: 'attached' });
+    await page.getByText('1 of 1 file uploaded').waitFor({ state: 'attached' });
     expect(await seriousFindings(page)).toEqual([]);
     await picture('new-session-files');
     await page.getByRole('button', { name: 'Start', exact: true }).click();

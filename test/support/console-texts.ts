@@ -13,6 +13,7 @@ const textName =
 /** Attributes whose values nobody reads. */
 const codeNames = new Set([
   'className',
+  'key',
   'style',
   'd',
   'viewBox',
@@ -26,9 +27,11 @@ const codeNames = new Set([
 /** Names of keys, as events have them. */
 const keyName = /^(?:Arrow\w+|Enter|Escape|Home|End|Page(?:Up|Down)|Tab|Delete|Backspace|Shift|Control|Alt|Meta)$/;
 
-/** Returns true if a string reads as words for people: several words, or one that starts with a capital. */
+/** Returns true if a string reads as words for people: several words, or one that starts with a capital. U+FFFC is a value. */
 const readsAsText = (text: string): boolean =>
-  (/\p{L}[,.:;!?’)]* \p{L}/u.test(text) || /^\p{Lu}\p{Ll}+(?:$|[^\p{L}\p{N}])/u.test(text)) && !keyName.test(text);
+  !keyName.test(text) &&
+  (/\p{L}[,.:;!?’)]* \p{L}|^ \p{L}{2}|\p{L}{2} $|\u{FFFC} \p{L}{2}|\p{L}{2} \u{FFFC}/u.test(text) ||
+    /^\p{Lu}\p{Ll}+(?:$|[^\p{L}\p{N}])/u.test(text));
 
 const hasLetters = (text: string): boolean => /\p{L}\p{L}/u.test(text);
 
@@ -75,21 +78,26 @@ function isCode(node: ts.Node): boolean {
   );
 }
 
+/** Returns true if a string is part of an attribute that nobody reads, such as `className`. */
+function isInCodeAttribute(node: ts.Node): boolean {
+  if (ts.isJsxAttribute(node)) return codeNames.has(node.name.getText());
+  return !ts.isJsxOpeningLikeElement(node) && !ts.isStatement(node) && node.parent && isInCodeAttribute(node.parent);
+}
+
 /** Returns true if the node is a string or a text between tags that users read. */
 export function isText(node: ts.Node): boolean {
   if (ts.isJsxText(node)) {
     const { parent } = node;
-    const isKey = ts.isJsxElement(parent) && parent.openingElement.tagName.getText() === 'kbd';
-    return !isKey && hasLetters(node.text);
+    const isCodeElement = ts.isJsxElement(parent) && /^(?:code|kbd)$/.test(parent.openingElement.tagName.getText());
+    return !isCodeElement && hasLetters(node.text);
   }
   const text = partsOf(node);
-  if (text === null || isCode(node)) return false;
+  if (text === null || isCode(node) || isInCodeAttribute(node)) return false;
   const target = targetOf(node);
   if (ts.isJsxAttribute(target) || ts.isJsxExpression(target)) {
     const attribute = ts.isJsxAttribute(target) ? target : target.parent;
     if (!ts.isJsxAttribute(attribute)) return hasLetters(text);
     const name = attribute.name.getText();
-    if (codeNames.has(name)) return false;
     return textName.test(name) ? hasLetters(text) : readsAsText(text);
   }
   if (ts.isPropertyAssignment(target) && textName.test(target.name.getText().replaceAll("'", ''))) {

@@ -1,3 +1,6 @@
+import { changesPanel as texts } from '../texts/changes.ts';
+import { common } from '../texts/common.ts';
+import { RichText } from '../ui/rich-text.tsx';
 import './changes.css';
 import { useCallback, useEffect, useId, useRef, useState } from 'react';
 import { useUrlParams } from '../layout/use-url-params.ts';
@@ -54,7 +57,7 @@ function TurnChanges(props: ChangesPanelProps & { readonly turn: number | null }
     null;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too.
-    <section className="changes" ref={box} tabIndex={0} aria-label="Changes">
+    <section className="changes" ref={box} tabIndex={0} aria-label={texts.changes}>
       <div className="changes-bar">
         <TurnSelect
           turn={turn}
@@ -72,13 +75,13 @@ function TurnChanges(props: ChangesPanelProps & { readonly turn: number | null }
           <Button
             size="small"
             isBusy={isRefreshing}
-            title="Compare the repositories now, while the agent works"
+            title={texts.refreshTitle}
             onClick={() => {
               showNext();
               refresh();
             }}
           >
-            {isRefreshing ? 'Refreshing' : 'Refresh'}
+            {isRefreshing ? texts.refreshing : common.refresh}
           </Button>
         )}
         {choose && <ViewChoice view={view} choose={choose} />}
@@ -87,7 +90,7 @@ function TurnChanges(props: ChangesPanelProps & { readonly turn: number | null }
         {(isOutdated || isReplaced) && (
           <>
             <Icon name="bell" />
-            Newer changes are stored.
+            {texts.newer}
             <Button
               size="small"
               onClick={() => {
@@ -96,13 +99,13 @@ function TurnChanges(props: ChangesPanelProps & { readonly turn: number | null }
                 showLatest();
               }}
             >
-              Show newer changes
+              {texts.showNewer}
             </Button>
           </>
         )}
       </p>
       {shown === null && error !== null && <Failed message={error.message} onRetry={showLatest} />}
-      {shown === null && error === null && <Loading label="Loading the changes" />}
+      {shown === null && error === null && <Loading label={texts.loadingTheChanges} />}
       {shown !== null && repository === null && <NoChanges reason={reasonOf(props)} />}
       {repository !== null && (
         <>
@@ -141,11 +144,11 @@ interface TurnSelectProps {
 
 function TurnSelect({ turn, lastTurn, onChange }: TurnSelectProps) {
   return (
-    <Select label="Turn" isLabelHidden value={turn ?? ''} onChange={({ target }) => onChange(target.value)}>
-      <option value="">All turns</option>
+    <Select label={texts.turn} isLabelHidden value={turn ?? ''} onChange={({ target }) => onChange(target.value)}>
+      <option value="">{texts.allTurns}</option>
       {Array.from({ length: lastTurn }, (_, index) => lastTurn - index).map((each) => (
         <option value={each} key={each}>
-          Turn {each}
+          {texts.turnNumber({ each })}
         </option>
       ))}
     </Select>
@@ -161,7 +164,7 @@ interface RepositorySelectProps {
 function RepositorySelect({ repositories, chosen, onChange }: RepositorySelectProps) {
   return (
     <Select
-      label="Repository"
+      label={common.repository}
       isLabelHidden
       value={chosen.repository.directory}
       onChange={({ target }) => onChange(target.value)}
@@ -179,11 +182,11 @@ function ViewChoice({ view, choose }: { readonly view: string; readonly choose: 
   const name = useId();
   return (
     <fieldset className="view-choice">
-      <legend className="for-readers">View</legend>
+      <legend className="for-readers">{texts.view}</legend>
       {(['unified', 'split'] as const).map((each) => (
         <label key={each}>
           <input type="radio" name={name} checked={view === each} onChange={() => choose(each)} />
-          {each === 'unified' ? 'Unified' : 'Side by side'}
+          {each === 'unified' ? texts.unified : texts.sideBySide}
         </label>
       ))}
     </fieldset>
@@ -197,22 +200,23 @@ function Summary({ changes, read }: { readonly changes: RepositoryChanges } & Pi
       <div className="facts">
         <b>{visible(repositoryName(repository))}</b>
         <span>
-          <Commit label="Base" hash={base} none="empty repository" /> →{' '}
-          {head != null && head === base ? 'uncommitted changes' : <Commit label="Head" hash={head} none="no commit" />}
+          <Commit label={texts.base} hash={base} none={texts.emptyRepository} /> →{' '}
+          {head != null && head === base ? (
+            texts.uncommittedChanges
+          ) : (
+            <Commit label={texts.head} hash={head} none={texts.noCommit} />
+          )}
         </span>
-        <span>
-          {fileCount.toLocaleString('en')} {fileCount === 1 ? 'file' : 'files'}
-        </span>
+        <span>{texts.fileCount({ count: fileCount })}</span>
         <LineCounts additions={additions} deletions={deletions} />
         <span className="soft">
-          Compared <Time at={updatedAt} />
+          <RichText text={texts.compared} slots={{ time: <Time at={updatedAt} /> }} />
         </span>
         <Downloads changes={changes} read={read} />
       </div>
       {isTruncated && (
         <p className="hint">
-          <Icon name="warning" size={14} /> The changes exceed a limit: some files are listed without their diff, or
-          left out.
+          <Icon name="warning" size={14} /> {texts.limitExceeded}
         </p>
       )}
     </div>

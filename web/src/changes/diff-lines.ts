@@ -1,4 +1,5 @@
 import type { ChangeData, HunkData } from 'react-diff-view';
+import { diffLines as texts } from '../texts/changes.ts';
 import { visible } from '../ui/visible.ts';
 
 /** A part of a file that differs, as the API has it. */
@@ -15,7 +16,7 @@ export interface Hunk {
 const maxLineLength = 2_000;
 
 /** Follows a last line without a line feed, as in the output of git. */
-const noLineFeed = ' ⊘ No newline at end of file';
+const noLineFeed = texts.noNewline;
 
 /** Lines of a file that are shown at first, and more of them by each click. */
 export const linesAtOnce = 1_000;
@@ -44,7 +45,7 @@ function cutLine(line: string, isCrlf: boolean): string {
   const carriage = text.replaceAll('\r', '[CR]');
   if (carriage.length <= maxLineLength) return carriage;
   const more = carriage.length - maxLineLength;
-  return `${carriage.slice(0, maxLineLength)} … (${more.toLocaleString('en')} more characters)`;
+  return texts.moreCharacters({ start: carriage.slice(0, maxLineLength), count: more.toLocaleString('en') });
 }
 
 /** Returns the numbers of the first lines of both versions. The start of an empty range is the line before it. */

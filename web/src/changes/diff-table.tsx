@@ -1,3 +1,4 @@
+import { diffTable as texts } from '../texts/changes.ts';
 import './diff-table.css';
 import { Fragment, useMemo, useState } from 'react';
 import { Decoration, Diff, Hunk as DiffHunk, type DiffType, type HunkData } from 'react-diff-view';
@@ -44,11 +45,9 @@ export function DiffTable({ path, status, hunks, view }: DiffTableProps) {
       {more > 0 && (
         <p className="diff-more">
           <Button size="small" onClick={() => setCount(count + linesAtOnce)}>
-            Show {more.toLocaleString('en')} more lines
+            {texts.showMoreLines({ count: more })}
           </Button>
-          <span>
-            {count.toLocaleString('en')} of {all.toLocaleString('en')} lines shown
-          </span>
+          <span>{texts.linesShown({ shown: count, total: all })}</span>
         </p>
       )}
     </div>

@@ -1,4 +1,6 @@
 import type { MouseEvent } from 'react';
+import { downloads as texts } from '../texts/changes.ts';
+import { common } from '../texts/common.ts';
 import { Button } from '../ui/button.tsx';
 import { useCopy } from '../ui/copy.ts';
 import { downloadFile } from '../ui/download.ts';
@@ -30,23 +32,23 @@ export function Downloads({ changes, read }: DownloadsProps) {
   };
   return (
     <details className="downloads">
-      <summary>Download</summary>
+      <summary>{common.download}</summary>
       <div className="downloads-body">
         {patch !== null && (
           <Way
-            label="Patch"
-            text="All changes, also those that are not committed. Secrets are replaced by asterisks."
+            label={texts.patch}
+            text={texts.patchText}
             command={`git apply ${quoted(patch)}`}
             address={patchUrl}
             name={patch}
             onDownload={(event) => void download(event, 'patchUrl')}
           />
         )}
-        {bundle === null && !isCommitted && <p>There is no bundle: nothing is committed.</p>}
+        {bundle === null && !isCommitted && <p>{texts.noBundle}</p>}
         {bundle !== null && (
           <Way
-            label="Bundle"
-            text="The commits of the session."
+            label={texts.bundle}
+            text={texts.bundleText}
             command={`git fetch ${quoted(bundle)} ${branch}:${branch}`}
             address={bundleUrl}
             name={bundle}
@@ -84,7 +86,7 @@ function Way({ label, text, command, address, name, onDownload }: WayProps) {
           tone="quiet"
           size="small"
           icon="copy"
-          aria-label={`Copy the command for the ${label.toLowerCase()}`}
+          aria-label={texts.copyCommand({ label: label.toLowerCase() })}
           onClick={() => void copy(command)}
         />
       </div>

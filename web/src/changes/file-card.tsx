@@ -1,7 +1,9 @@
 import { memo, useEffect, useRef } from 'react';
+import { fileCard as texts } from '../texts/changes.ts';
 import { Button } from '../ui/button.tsx';
 import { useCopy } from '../ui/copy.ts';
 import { Icon } from '../ui/icons.tsx';
+import { RichText } from '../ui/rich-text.tsx';
 import { visible } from '../ui/visible.ts';
 import type { Hunk } from './diff-lines.ts';
 import { DiffTable, type DiffView } from './diff-table.tsx';
@@ -53,7 +55,7 @@ export const FileCard = memo(function FileCard(props: FileCardProps) {
           tone="quiet"
           size="small"
           icon="copy"
-          aria-label={`Copy the path ${path}`}
+          aria-label={texts.copyPath({ path })}
           onClick={() => void copy(path)}
         />
       </header>
@@ -84,10 +86,10 @@ export function LineCounts(props: { readonly additions: number; readonly deletio
   return (
     <span className="line-counts">
       <ins>
-        <span className="for-readers">added lines: </span>+{additions.toLocaleString('en')}
+        <span className="for-readers">{texts.addedLines} </span>+{additions.toLocaleString('en')}
       </ins>{' '}
       <del>
-        <span className="for-readers">removed lines: </span>−{deletions.toLocaleString('en')}
+        <span className="for-readers">{texts.removedLines} </span>−{deletions.toLocaleString('en')}
       </del>
     </span>
   );
@@ -102,17 +104,24 @@ function Body({ file, hunks, view, onLoad }: Pick<FileCardProps, 'file' | 'hunks
   if (hunks instanceof Error) {
     return (
       <p className="file-note" role="alert">
-        The diff could not be loaded: {hunks.message}{' '}
-        <Button size="small" onClick={() => onLoad(file)}>
-          Try again
-        </Button>
+        <RichText
+          text={texts.diffFailed}
+          slots={{
+            message: hunks.message,
+            button: (text) => (
+              <Button size="small" onClick={() => onLoad(file)}>
+                {text}
+              </Button>
+            ),
+          }}
+        />
       </p>
     );
   }
   if (hunks === undefined || hunks === 'loading') {
     // As high as the diff, so that nothing moves.
     const height = `${Math.min(60, Math.max(2, linesOf(file) ?? 2)) * 1.2}rem`;
-    return <div className="file-loading" role="status" aria-label="Loading the diff" style={{ height }} />;
+    return <div className="file-loading" role="status" aria-label={texts.loadingTheDiff} style={{ height }} />;
   }
   return <DiffTable path={file.path} status={file.status} hunks={hunks as readonly Hunk[]} view={view} />;
 }

@@ -1,13 +1,14 @@
+import { fileText as texts } from '../texts/changes.ts';
 import { writeSize } from '../ui/size.ts';
 import type { ListedFile } from './files-store.ts';
 
 /** The letter of each kind of change, as git writes it, and its name. */
 const statuses: Readonly<Record<string, { readonly letter: string; readonly label: string; readonly tone: string }>> = {
-  ADDED: { letter: 'A', label: 'Added', tone: 'good' },
-  MODIFIED: { letter: 'M', label: 'Modified', tone: 'info' },
-  DELETED: { letter: 'D', label: 'Deleted', tone: 'bad' },
-  RENAMED: { letter: 'R', label: 'Renamed', tone: 'warn' },
-  TYPE_CHANGED: { letter: 'T', label: 'Type changed', tone: 'warn' },
+  ADDED: { letter: 'A', label: texts.added, tone: 'good' },
+  MODIFIED: { letter: 'M', label: texts.modified, tone: 'info' },
+  DELETED: { letter: 'D', label: texts.deleted, tone: 'bad' },
+  RENAMED: { letter: 'R', label: texts.renamed, tone: 'warn' },
+  TYPE_CHANGED: { letter: 'T', label: texts.typeChanged, tone: 'warn' },
 };
 
 /** Returns the letter and the name of a change. */
@@ -31,13 +32,16 @@ export function modeChange({ oldMode, mode }: ListedFile): string | null {
 /** Returns the sentence in place of a diff; null: there is a diff. */
 export function noDiffText(file: ListedFile): string | null {
   const { status, isBinary, isTruncated, size } = file;
-  const bytes = size == null ? '' : `, ${writeSize(size)}`;
-  if (isTruncated)
-    return `The diff is not stored, because a limit was exceeded${size == null ? '' : ` (${writeSize(size)})`}.`;
-  if (isBinary) return `Binary file${status === 'DELETED' ? ', deleted' : ''}${bytes}.`;
+  const bytes = size == null ? null : writeSize(size);
+  if (isTruncated) return bytes === null ? texts.notStored : texts.notStoredWithSize({ bytes });
+  if (isBinary && bytes !== null) {
+    return status === 'DELETED' ? texts.binaryDeletedWithSize({ bytes }) : texts.binaryWithSize({ bytes });
+  }
+  if (isBinary) return status === 'DELETED' ? texts.binaryDeleted : texts.binary;
   if (linesOf(file) !== 0) return null;
-  if (status === 'RENAMED') return 'Renamed without other changes.';
-  if (modeChange(file) !== null) return `Only the mode changed: ${modeChange(file)}.`;
-  if (status === 'ADDED' || status === 'DELETED') return 'Empty file.';
+  if (status === 'RENAMED') return texts.renamedWithoutOtherChanges;
+  const modes = modeChange(file);
+  if (modes !== null) return texts.onlyMode({ modes });
+  if (status === 'ADDED' || status === 'DELETED') return texts.emptyFile;
   return null;
 }

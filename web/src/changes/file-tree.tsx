@@ -1,5 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { fileTree as texts } from '../texts/changes.ts';
 import { Icon } from '../ui/icons.tsx';
 import { visible } from '../ui/visible.ts';
 import { Status } from './file-card.tsx';
@@ -89,7 +90,7 @@ export function FileTree({ files, chosen, onChoose }: FileTreeProps) {
     <div
       className="file-tree"
       role="tree"
-      aria-label="Changed files"
+      aria-label={texts.changedFiles}
       tabIndex={0}
       ref={box}
       onKeyDown={press}

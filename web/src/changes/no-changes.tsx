@@ -1,22 +1,17 @@
+import { noChanges as texts } from '../texts/changes.ts';
 import { Empty } from '../ui/states.tsx';
 
-const texts = {
-  'no-repository': [
-    'No repository',
-    'This session works on no repository, so there is nothing to compare. Choose repositories when you start a session.',
-  ],
-  'not-yet': ['No changes yet', 'The changes are stored when the turn ends. Choose "Refresh" to compare now.'],
-  'not-stored': [
-    'No changes stored',
-    'The repositories of this session were not compared: no turn has ended since its repositories were cloned, or the comparison failed. They are compared after each turn.',
-  ],
-  'turn-not-stored': ['Not stored', 'No changes are stored for this turn.'],
-  'nothing': ['No changes', 'The repository is as it was when the session began.'],
-  'nothing-in-turn': ['No changes', 'This turn changed no file.'],
+const reasons = {
+  'no-repository': [texts.noRepository, texts.noRepositoryText],
+  'not-yet': [texts.noneYet, texts.noneYetText],
+  'not-stored': [texts.noneStored, texts.noneStoredText],
+  'turn-not-stored': [texts.notStored, texts.notStoredText],
+  'nothing': [texts.unchanged, texts.unchangedText],
+  'nothing-in-turn': [texts.unchanged, texts.turnUnchangedText],
 } as const;
 
 /** Explains why there are no changes to show. */
-export function NoChanges({ reason }: { readonly reason: keyof typeof texts }) {
-  const [title, text] = texts[reason];
+export function NoChanges({ reason }: { readonly reason: keyof typeof reasons }) {
+  const [title, text] = reasons[reason];
   return <Empty title={title} text={text} />;
 }

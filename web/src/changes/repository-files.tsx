@@ -1,5 +1,6 @@
 import { type RefObject, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { useRelayEnvironment } from 'react-relay';
+import { repositoryFiles as texts } from '../texts/changes.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Failed, Loading } from '../ui/states.tsx';
@@ -64,7 +65,7 @@ export function RepositoryFiles(props: RepositoryFilesProps) {
         <Filter search={search} onSearch={onSearch} />
         <span className="tree-toggle">
           <Button size="small" icon="menu" aria-expanded={isTreeOpen} onClick={() => setTreeOpen(!isTreeOpen)}>
-            Files
+            {texts.files}
           </Button>
         </span>
         {files.length > 0 && (
@@ -80,22 +81,23 @@ export function RepositoryFiles(props: RepositoryFilesProps) {
         {hasMore && files.length > 0 && (
           <p className="tree-more">
             <span>
-              {files.length.toLocaleString('en')} of {(total ?? 0).toLocaleString('en')} files
+              {texts.filesShown({
+                shown: files.length,
+                total: total ?? 0,
+              })}
             </span>
             <Button size="small" isBusy={isLoading} onClick={() => void store.loadMore()}>
-              Show more files
+              {texts.showMoreFiles}
             </Button>
           </p>
         )}
       </div>
       <div className="diffs">
-        {files.length === 0 && isLoading && <Loading label="Loading the files" rows={4} />}
+        {files.length === 0 && isLoading && <Loading label={texts.loadingTheFiles} rows={4} />}
         {error !== null && <Failed message={error.message} onRetry={() => void store.loadMore()} />}
         {files.length === 0 && total !== null && !hasMore && (
           <p className="hint" role="status">
-            {search === ''
-              ? 'The files of these changes are no longer stored. The figures above are those of the comparison.'
-              : 'No changed file has this text in its path.'}
+            {search === '' ? texts.filesGone : texts.noMatches}
           </p>
         )}
         <FileList {...{ store, snapshot, view, box, target }} />
@@ -114,10 +116,10 @@ function Filter({ search, onSearch }: Pick<RepositoryFilesProps, 'search' | 'onS
   }, [typed]);
   return (
     <TextField
-      label="Filter files by path"
+      label={texts.filterFilesByPath}
       isLabelHidden
       type="search"
-      placeholder="Filter files"
+      placeholder={texts.filterFiles}
       value={typed}
       maxLength={200}
       onChange={({ target }) => setTyped(target.value)}

@@ -1,3 +1,4 @@
+import { breadcrumbs as texts } from '../texts/files.ts';
 import { visible } from '../ui/visible.ts';
 import { ancestorsOf } from './file-path.ts';
 
@@ -10,7 +11,7 @@ interface BreadcrumbsProps {
 export function Breadcrumbs({ path, onOpen }: BreadcrumbsProps) {
   const all = ancestorsOf(path);
   return (
-    <nav aria-label="Path" className="breadcrumbs">
+    <nav aria-label={texts.path} className="breadcrumbs">
       <ol>
         {all.map(({ name, path: each }, index) => (
           <li key={each}>

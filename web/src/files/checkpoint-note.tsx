@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'react';
+import { checkpointNote as texts } from '../texts/files.ts';
 import { dateFormat } from '../ui/date.ts';
 import { Icon } from '../ui/icons.tsx';
+import { RichText } from '../ui/rich-text.tsx';
 import { writeSize } from '../ui/size.ts';
 import { ago } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
@@ -22,22 +24,23 @@ export function CheckpointTime({ at }: { readonly at: string }) {
   const isToday = saved.toDateString() === new Date(now).toDateString();
   return (
     <span className="files-time">
-      as of{' '}
-      <time dateTime={at} title={full.format(saved)}>
-        {isToday ? '' : `${date.format(saved)}, `}
-        {clock.format(saved)}
-      </time>
-      , {seconds < 60 ? `${seconds} s ago` : ago(at)}
+      <RichText
+        text={texts.savedAt}
+        slots={{
+          time: (
+            <time dateTime={at} title={full.format(saved)}>
+              {isToday ? '' : `${date.format(saved)}, `}
+              {clock.format(saved)}
+            </time>
+          ),
+          ago: seconds < 60 ? texts.secondsAgo({ seconds }) : ago(at),
+        }}
+      />
     </span>
   );
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  UNREADABLE: 'the service may not read it',
-  CHANGING: 'it changed while it was read',
-  TOO_LARGE: 'it exceeds a limit',
-  SPECIAL: 'it is a pipe, a socket or a device',
-};
+const reasons: Readonly<Record<string, string>> = texts.reasons;
 
 /** Names the parts of the workspace that the checkpoint lacks. */
 export function MissingParts({ parts }: { readonly parts: readonly MissingPart[] }) {
@@ -46,10 +49,7 @@ export function MissingParts({ parts }: { readonly parts: readonly MissingPart[]
     <details className="files-missing">
       <summary>
         <Icon name="warning" size={14} />
-        {parts.length === 1
-          ? 'One part of the workspace is'
-          : `${parts.length.toLocaleString('en')} parts of the workspace are`}{' '}
-        not saved
+        {texts.partsMissing({ count: parts.length })}
       </summary>
       <ul>
         {parts.map((part) => (
@@ -66,8 +66,8 @@ export function MissingParts({ parts }: { readonly parts: readonly MissingPart[]
 }
 
 function textOf({ reason, sizeBytes, fileCount }: MissingPart): string {
-  const files = fileCount > 1 ? `${fileCount.toLocaleString('en')} files` : null;
+  const files = fileCount > 1 ? texts.fileCount({ count: fileCount }) : null;
   const size = sizeBytes == null ? null : writeSize(sizeBytes);
   const figures = [files, size].filter((each) => each !== null).join(', ');
-  return `${reasons[reason] ?? 'unknown reason'}${figures === '' ? '' : ` (${figures})`}`;
+  return `${reasons[reason] ?? texts.unknownReason}${figures === '' ? '' : ` (${figures})`}`;
 }

@@ -1,3 +1,4 @@
+import { directoryList as texts } from '../texts/files.ts';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { More } from '../ui/more.tsx';
 import { writeSize } from '../ui/size.ts';
@@ -22,13 +23,13 @@ export function DirectoryList({ directory, chosen, isLoading, onOpen, onMore }: 
   const { path, entries, next, totalCount } = directory;
   return (
     <>
-      <ul className="directory" aria-label="Entries">
+      <ul className="directory" aria-label={texts.entries}>
         {path !== '' && (
           <li>
             <button type="button" className="directory-entry" onClick={() => onOpen(parentOf(path))}>
               <Icon name="folder" size={14} />
               <span>..</span>
-              <span className="for-readers">parent directory</span>
+              <span className="for-readers">{texts.parentDirectory}</span>
             </button>
           </li>
         )}
@@ -38,12 +39,13 @@ export function DirectoryList({ directory, chosen, isLoading, onOpen, onMore }: 
           </li>
         ))}
       </ul>
-      {entries.length === 0 && <p className="hint files-hint">This directory is empty.</p>}
+      {entries.length === 0 && <p className="hint files-hint">{texts.thisDirectoryIsEmpty}</p>}
       <More hasMore={next !== null} isLoading={isLoading} onMore={onMore} />
       {next !== null && (
         <p className="hint files-hint">
-          {entries.length.toLocaleString('en')} of{' '}
-          {totalCount > 10_000 ? 'more than 10,000' : totalCount.toLocaleString('en')} entries
+          {totalCount > 10_000
+            ? texts.entriesOfMany({ shown: entries.length })
+            : texts.entriesShown({ shown: entries.length, total: totalCount })}
         </p>
       )}
     </>
@@ -69,13 +71,15 @@ function Entry({ entry, isChosen, onOpen }: EntryProps) {
     >
       <Icon name={icons[type as keyof typeof icons] ?? 'file'} size={14} />
       <bdi>{visible(name)}</bdi>
-      <span className="for-readers">{type === 'DIRECTORY' ? 'directory' : type === 'LINK' ? 'link' : 'file'}</span>
+      <span className="for-readers">
+        {type === 'DIRECTORY' ? texts.directory : type === 'LINK' ? texts.link : texts.file}
+      </span>
       {target != null && (
         <span className="directory-target">
           → <bdi>{visible(target)}</bdi>
         </span>
       )}
-      {isProgram && <span className="tag">executable</span>}
+      {isProgram && <span className="tag">{texts.executable}</span>}
       <small>
         {sizeBytes != null && <span>{writeSize(sizeBytes)}</span>}
         <Time at={modifiedAt} />

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { downloadButton as texts } from '../texts/files.ts';
 import { Button } from '../ui/button.tsx';
 import { downloadFile } from '../ui/download.ts';
 import { safeAddress } from '../ui/safe-address.ts';
@@ -20,7 +21,7 @@ export function DownloadButton({ source, label }: DownloadButtonProps) {
     setBusy(true);
     try {
       const address = safeAddress((await link(source)) ?? '');
-      if (address === undefined) toasts.fail('There is no such file in this checkpoint any more.');
+      if (address === undefined) toasts.fail(texts.gone);
       else downloadFile(address, nameOf(source.path));
     } catch (error) {
       toasts.fail((error as Error).message);

@@ -1,6 +1,9 @@
 import { useState } from 'react';
+import { common } from '../texts/common.ts';
+import { fileView as texts } from '../texts/files.ts';
 import { Button } from '../ui/button.tsx';
 import { useCopy } from '../ui/copy.ts';
+import { RichText } from '../ui/rich-text.tsx';
 import { writeSize } from '../ui/size.ts';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
@@ -34,15 +37,15 @@ export function FileView({ source, file }: FileViewProps) {
           tone="quiet"
           size="small"
           icon="copy"
-          aria-label={`Copy the path ${path}`}
+          aria-label={texts.copyPath({ path })}
           onClick={() => void copy(path)}
         />
         {text != null && text !== '' && (
           <Button size="small" icon="copy" onClick={() => void copy(text)}>
-            Copy text
+            {texts.copyText}
           </Button>
         )}
-        {type === 'FILE' && <DownloadButton source={source} label="Download" />}
+        {type === 'FILE' && <DownloadButton source={source} label={common.download} />}
       </header>
       <Body source={source} file={file} />
     </section>
@@ -55,24 +58,19 @@ function Body({ source, file }: FileViewProps) {
   if (type === 'LINK') {
     return (
       <p className="file-note">
-        A link to{' '}
-        <code>
-          <bdi>{visible(target ?? '')}</bdi>
-        </code>
-        . Links are not followed here.
+        <RichText
+          text={texts.linkTo}
+          slots={{ target: <bdi>{visible(target ?? '')}</bdi>, code: (text) => <code>{text}</code> }}
+        />
       </p>
     );
   }
-  if (sizeBytes === 0) return <p className="file-note">This file is empty.</p>;
+  if (sizeBytes === 0) return <p className="file-note">{texts.thisFileIsEmpty}</p>;
   if (text != null) return <TextView path={path} text={text} />;
   const size = sizeBytes ?? 0;
   if (isImageName(path) && size <= maxImageBytes && !isNoImage) {
     return <ImageView source={source} label={visible(nameOf(path))} onFail={() => setNoImage(true)} />;
   }
-  if (isNoImage) return <p className="file-note">This image cannot be shown. Download it to see it.</p>;
-  return (
-    <p className="file-note">
-      {size > 1_048_576 ? 'This file is too large to be shown.' : 'This file is binary.'} Download it to see it.
-    </p>
-  );
+  if (isNoImage) return <p className="file-note">{texts.badImage}</p>;
+  return <p className="file-note">{size > 1_048_576 ? texts.tooLarge : texts.binary}</p>;
 }

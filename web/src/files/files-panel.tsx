@@ -1,3 +1,5 @@
+import { common } from '../texts/common.ts';
+import { filesPanel as texts } from '../texts/files.ts';
 import '../changes/changes.css';
 import './files.css';
 import { useEffect, useState } from 'react';
@@ -41,28 +43,28 @@ export function FilesPanel({ id, sessionId, isDeleted }: FilesPanelProps) {
   const isOther = typeof file === 'object' && !(file instanceof Error) && file.type !== 'DIRECTORY';
   if (directory !== null && directory.savedAt == null && error === null) return <NoFiles {...{ isDeleted, refresh }} />;
   return (
-    <section className="files-panel" aria-label="Files">
+    <section className="files-panel" aria-label={texts.files}>
       <div className="files-bar">
         <Breadcrumbs path={path} onOpen={open} />
         <span className="files-actions">
           <Picker
-            label="Checkpoint"
+            label={texts.checkpoint}
             isLabelHidden
             source={checkpoints}
-            none="Newest checkpoint"
+            none={texts.newestCheckpoint}
             value={checkpointId}
             onChange={(checkpoint) => change({ checkpoint }, { isNewEntry: true })}
           />
           {directory?.savedAt != null && <CheckpointTime at={directory.savedAt} />}
           <Button size="small" isBusy={isLoading} onClick={refresh}>
-            Refresh
+            {common.refresh}
           </Button>
         </span>
       </div>
       {directory !== null && <MissingParts parts={directory.missing} />}
       <div className="files-body" data-shows={isOther ? 'file' : 'directory'}>
         <div className="files-list">
-          {directory === null && error === null && <Loading label="Loading the files" />}
+          {directory === null && error === null && <Loading label={texts.loadingTheFiles} />}
           {error !== null && <Failed message={error.message} onRetry={refresh} />}
           {directory !== null && error === null && (
             <>
@@ -75,7 +77,7 @@ export function FilesPanel({ id, sessionId, isDeleted }: FilesPanelProps) {
               />
               <DownloadButton
                 source={{ id, path: directory.path, checkpointId }}
-                label={directory.path === '' ? 'Download the workspace' : 'Download this directory'}
+                label={directory.path === '' ? texts.downloadTheWorkspace : texts.downloadThisDirectory}
               />
             </>
           )}
@@ -110,28 +112,26 @@ interface ContentProps {
 }
 
 function Content({ id, path, checkpointId, file, refresh, open }: ContentProps) {
-  if (path === '') return <p className="hint files-hint">Choose a file to see it.</p>;
-  if (file === 'loading') return <Loading label="Loading the file" rows={4} />;
+  if (path === '') return <p className="hint files-hint">{texts.chooseFile}</p>;
+  if (file === 'loading') return <Loading label={texts.loadingTheFile} rows={4} />;
   if (file instanceof Error) return <Failed message={file.message} onRetry={refresh} />;
   if (file === 'missing') {
     return (
-      <Empty title="No such file" text="The workspace has nothing at this path in this checkpoint.">
-        <Button onClick={() => open('')}>Go to the workspace</Button>
+      <Empty title={texts.noSuchFile} text={texts.noSuchFileText}>
+        <Button onClick={() => open('')}>{texts.goToRoot}</Button>
       </Empty>
     );
   }
-  if (file.type === 'DIRECTORY') return <p className="hint files-hint">Choose a file to see it.</p>;
+  if (file.type === 'DIRECTORY') return <p className="hint files-hint">{texts.chooseFile}</p>;
   return <FileView source={{ id, path, checkpointId }} file={file} key={`${checkpointId} ${path}`} />;
 }
 
 function NoFiles({ isDeleted, refresh }: { readonly isDeleted: boolean; readonly refresh: () => void }) {
-  const [title, text] = isDeleted
-    ? ['Workspace deleted', 'The files of this session and its checkpoints were deleted.']
-    : ['No files saved yet', 'The files are saved while the agent works, a few seconds after its first change.'];
+  const [title, text] = isDeleted ? [texts.workspaceDeleted, texts.deletedText] : [texts.noneYet, texts.noneYetText];
   return (
-    <section className="files-panel" aria-label="Files">
+    <section className="files-panel" aria-label={texts.files}>
       <Empty title={title} text={text}>
-        <Button onClick={refresh}>Refresh</Button>
+        <Button onClick={refresh}>{common.refresh}</Button>
       </Empty>
     </section>
   );

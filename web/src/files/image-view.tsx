@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { imageView as texts } from '../texts/files.ts';
 import { type FileSource, useFileLink } from './use-file.ts';
 
 /** Larger images are not shown, in bytes. */
@@ -56,7 +57,7 @@ export function ImageView({ source, label, onFail }: ImageViewProps) {
       <canvas ref={canvas} role="img" aria-label={label} width={1} height={1} />
       {size && (
         <figcaption>
-          {size.width.toLocaleString('en')} × {size.height.toLocaleString('en')} pixels
+          {texts.dimensions({ width: size.width.toLocaleString('en'), height: size.height.toLocaleString('en') })}
         </figcaption>
       )}
     </figure>

@@ -1,3 +1,4 @@
+import { textView as texts } from '../texts/files.ts';
 import '../changes/diff-table.css';
 import { useMemo, useState } from 'react';
 import type { TokenNode } from 'react-diff-view';
@@ -39,11 +40,9 @@ export function TextView({ path, text }: TextViewProps) {
       {more > 0 && (
         <p className="diff-more">
           <Button size="small" onClick={() => setCount(count + linesAtOnce)}>
-            Show {more.toLocaleString('en')} more lines
+            {texts.showMoreLines({ count: more })}
           </Button>
-          <span>
-            {count.toLocaleString('en')} of {all.length.toLocaleString('en')} lines shown
-          </span>
+          <span>{texts.linesShown({ shown: count, total: all.length })}</span>
         </p>
       )}
     </div>

@@ -4,6 +4,7 @@ import { CannotInstall, isChanging, type Program, ProgramState } from '../manage
 import { ProgressAnnouncer } from '../manage/agents/progress-announcer.tsx';
 import { useProgramActions } from '../manage/agents/use-program-actions.ts';
 import { providerLabel } from '../manage/model-keys/providers.ts';
+import { agentStep as texts } from '../texts/getting-started.ts';
 import { Button } from '../ui/button.tsx';
 
 interface AgentStepProps {
@@ -25,16 +26,12 @@ export function AgentStep({ names, programs }: AgentStepProps) {
           <span>{listed(names)}</span>
           {canInstall && (
             <Button size="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-              {isOpen ? 'Hide other agents' : 'Other agents'}
+              {isOpen ? texts.hideOtherAgents : texts.otherAgents}
             </Button>
           )}
         </p>
       ) : (
-        <p>
-          {canInstall
-            ? 'Choose a coding agent. Switchyard installs a tested version from npm on the machine of the service.'
-            : 'Install an agent on the machine of the service.'}
-        </p>
+        <p>{canInstall ? texts.chooseAgent : texts.installOnServer}</p>
       )}
       {!isDone && <CannotInstall programs={programs} />}
       {canInstall && (!isDone || isOpen) && <Programs programs={programs} />}
@@ -57,8 +54,12 @@ function Programs({ programs }: { readonly programs: readonly Program[] }) {
               {isShown && <ProgramState program={program} isShort />}
             </div>
             {source == null && !isChanging(program) && (
-              <Button isBusy={isStarting(agentId)} aria-label={`Install ${name}`} onClick={() => void install(agentId)}>
-                Install
+              <Button
+                isBusy={isStarting(agentId)}
+                aria-label={texts.installName({ name })}
+                onClick={() => void install(agentId)}
+              >
+                {texts.install}
               </Button>
             )}
           </li>
@@ -69,9 +70,9 @@ function Programs({ programs }: { readonly programs: readonly Program[] }) {
 }
 
 function keyText({ keySource, providers }: Program): string {
-  if (keySource !== 'NONE') return `Key: ${keySourceText(keySource).toLowerCase()}`;
-  if (providers.length === 0) return 'Needs a key in the environment of the service';
-  return `Keys: ${providers.map(providerLabel).join(', ')}`;
+  if (keySource !== 'NONE') return texts.key({ keySource: keySourceText(keySource) });
+  if (providers.length === 0) return texts.serverKeyNeeded;
+  return texts.keys({ providers: providers.map(providerLabel).join(', ') });
 }
 
 const list = new Intl.ListFormat('en');

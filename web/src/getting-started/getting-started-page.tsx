@@ -1,3 +1,5 @@
+import { common } from '../texts/common.ts';
+import { gettingStartedPage as texts } from '../texts/getting-started.ts';
 import './getting-started.css';
 import { useCallback, useLayoutEffect, useMemo, useRef } from 'react';
 import { fetchQuery, graphql, useFragment, useLazyLoadQuery, useRelayEnvironment } from 'react-relay';
@@ -68,8 +70,8 @@ export function GettingStartedPage() {
   const { organization, may } = useSigned();
   if (organization === null || !may('MANAGE_ENTERPRISE_SETTINGS') || !may('USE_SESSIONS')) {
     return (
-      <Empty title="Nothing to set up" text="An administrator sets up agents and model keys.">
-        <Link href="/sessions">View all sessions</Link>
+      <Empty title={texts.nothingToSetUp} text={texts.nothingToSetUpText}>
+        <Link href="/sessions">{texts.viewAllSessions}</Link>
       </Empty>
     );
   }
@@ -114,7 +116,7 @@ function Steps({ organizationId }: { readonly organizationId: string }) {
   const isDone = !done.includes(false);
   return (
     <Page
-      title="Getting started"
+      title={texts.gettingStarted}
       actions={
         <>
           {found.agents.some(({ agentId }) => agentId === demoAgentId) && !isDone && (
@@ -123,31 +125,27 @@ function Steps({ organizationId }: { readonly organizationId: string }) {
               isBusy={demo.isBusy}
               onClick={() => void demo.start({ prompt: demoPrompt, agent: demoAgentId })}
             >
-              Try the demo agent
+              {texts.tryTheDemoAgent}
             </Button>
           )}
           <Button tone="quiet" onClick={leave}>
-            {isDone ? 'Close' : 'Skip'}
+            {isDone ? common.close : texts.skip}
           </Button>
         </>
       }
     >
-      <p className="lead">
-        {isDone
-          ? 'Everything is ready. You can start another session here, or close this page.'
-          : 'Three steps to your first session: an agent, a key for its model, and a prompt. The demo agent needs neither agent nor key, and shows what sessions look like.'}
-      </p>
+      <p className="lead">{isDone ? texts.ready : texts.intro}</p>
       <FormErrors errors={demo.errors} />
       <ol className="steps" ref={list}>
-        <Step number={1} title="Install an agent" isDone={done[0] === true} isCurrent={current === 0}>
+        <Step number={1} title={texts.installAnAgent} isDone={done[0] === true} isCurrent={current === 0}>
           <AgentStep names={agents.map(({ name }) => name)} programs={programs} />
         </Step>
-        <Step number={2} title="Add a model key" isDone={works} isDoubtful={isUsable} isCurrent={current === 1}>
+        <Step number={2} title={texts.addAModelKey} isDone={works} isDoubtful={isUsable} isCurrent={current === 1}>
           <KeyStep agents={agents} keys={keys} organizationId={organizationId} onChanged={reload} />
         </Step>
         <Step
           number={3}
-          title={hasSession ? 'Start a session' : 'Start your first session'}
+          title={hasSession ? texts.startASession : texts.startYourFirstSession}
           isDone={done[2] === true}
           isCurrent={current === 2}
         >

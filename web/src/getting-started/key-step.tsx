@@ -6,6 +6,8 @@ import { useSigned } from '../app/gate.tsx';
 import { keySourceText } from '../manage/agents/key-source.ts';
 import { KeyForm, type KeyScope } from '../manage/model-keys/key-form.tsx';
 import { isKnownProvider } from '../manage/model-keys/providers.ts';
+import { common } from '../texts/common.ts';
+import { keyStep as texts } from '../texts/getting-started.ts';
 import { Button } from '../ui/button.tsx';
 import { Select } from '../ui/field.tsx';
 import { focusHeading, isLost } from '../ui/focus.ts';
@@ -67,9 +69,7 @@ export function KeyStep({ agents, keys, organizationId, onChanged }: KeyStepProp
   const [form, setForm] = useState<'new' | Key | null>(usable.length === 0 ? 'new' : null);
   useFocusAfter(form !== null);
   if (usable.length === 0 && isOnlyEnvironment) {
-    return (
-      <p>The installed agents take their key from the environment of the service. The operator can set it there.</p>
-    );
+    return <p>{texts.operatorSetsKeys}</p>;
   }
   const open = form ?? (usable.length === 0 ? 'new' : null);
   return (
@@ -85,7 +85,7 @@ export function KeyStep({ agents, keys, organizationId, onChanged }: KeyStepProp
         !isOnlyEnvironment && (
           <div>
             <Button size="small" onClick={() => setForm('new')}>
-              Add another key
+              {texts.addAnotherKey}
             </Button>
           </div>
         )
@@ -135,13 +135,17 @@ function UsableAgent({ agent: { name, keySource }, failed, onReplace }: UsableAg
   return (
     <li>
       <span>
-        {name}: {keySourceText(keySource ?? 'NONE').toLowerCase()}
+        {name}: {keySourceText(keySource ?? 'NONE')}
       </span>
       {failed?.lastFailure && (
         <>
           <p className="problem">{visible(failed.lastFailure.message)}</p>
-          <Button size="small" aria-label={`Replace key ${failed.name}`} onClick={() => onReplace(failed)}>
-            Replace key
+          <Button
+            size="small"
+            aria-label={texts.replaceKeyName({ name: failed.name })}
+            onClick={() => onReplace(failed)}
+          >
+            {texts.replaceKey}
           </Button>
         </>
       )}
@@ -166,22 +170,17 @@ function StepForm({ edited, offered, organizationId, onStored, onDone, onCancel 
   const toasts = useToasts();
   const [chosen, setChosen] = useState('enterprise');
   const scopes: Readonly<Record<string, { readonly label: string; readonly scope: KeyScope } | false>> = {
-    enterprise: { label: 'Everybody', scope: { enterprise: true } },
+    enterprise: { label: texts.everybody, scope: { enterprise: true } },
     organization: may('MANAGE_ORG_SECRETS') && {
-      label: `Members of ${visible(organization?.name ?? '')}`,
+      label: texts.membersOf({ name: visible(organization?.name ?? '') }),
       scope: { organizationId },
     },
-    me: viewer.user != null && { label: 'Only me', scope: { viewer: true } },
+    me: viewer.user != null && { label: texts.onlyMe, scope: { viewer: true } },
   };
   const { scope } = scopes[chosen] || { scope: { enterprise: true } };
   return (
     <>
-      {edited === null && (
-        <p>
-          Agents call their models with a key of the provider. The service keeps it encrypted: agents never see it. A
-          key in the environment of the service works too.
-        </p>
-      )}
+      {edited === null && <p>{texts.keyIntro}</p>}
       <KeyForm
         id={form}
         edited={edited}
@@ -190,20 +189,20 @@ function StepForm({ edited, offered, organizationId, onStored, onDone, onCancel 
         isShort
         onStored={onStored}
         onSaved={(name) => {
-          toasts.say(`Saved ${name}.`);
+          toasts.say(common.savedName({ name }));
           onDone();
         }}
         buttons={({ isBusy, isRefused }) => (
           <>
             <Button type="submit" tone="primary" isBusy={isBusy}>
-              {isRefused || edited !== null ? 'Replace key' : 'Save key'}
+              {isRefused || edited !== null ? texts.replaceKey : texts.saveKey}
             </Button>
-            {onCancel !== null && !isRefused && <Button onClick={onCancel}>Cancel</Button>}
+            {onCancel !== null && !isRefused && <Button onClick={onCancel}>{common.cancel}</Button>}
           </>
         )}
       >
         {edited === null && (
-          <Select label="Who may use it" value={chosen} onChange={({ target }) => setChosen(target.value)}>
+          <Select label={texts.audience} value={chosen} onChange={({ target }) => setChosen(target.value)}>
             {Object.entries(scopes).map(
               ([value, each]) =>
                 each && (

@@ -1,5 +1,7 @@
 import { type FormEvent, useRef, useState } from 'react';
 import { FormErrors } from '../manage/kit/kit.ts';
+import { common } from '../texts/common.ts';
+import { promptStep as texts } from '../texts/getting-started.ts';
 import { Button } from '../ui/button.tsx';
 import { errorOf, Select, TextArea } from '../ui/field.tsx';
 import { examples } from './examples.ts';
@@ -19,7 +21,7 @@ export function PromptStep({ organizationId, agents, defaultAgentId }: PromptSte
   const field = useRef<HTMLTextAreaElement>(null);
   const { start, errors, isBusy } = useFirstSession(organizationId);
   if (agents.length === 0) {
-    return <p className="soft">First install an agent and add a key. Or try the demo agent, which needs neither.</p>;
+    return <p className="soft">{texts.needsOthers}</p>;
   }
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -29,7 +31,7 @@ export function PromptStep({ organizationId, agents, defaultAgentId }: PromptSte
   return (
     <form className="form" onSubmit={submit}>
       <fieldset className="examples">
-        <legend>Choose an example, or write your own prompt.</legend>
+        <legend>{texts.examples}</legend>
         {examples.map((example) => (
           <button
             type="button"
@@ -45,7 +47,7 @@ export function PromptStep({ organizationId, agents, defaultAgentId }: PromptSte
       </fieldset>
       <TextArea
         ref={field}
-        label="Prompt"
+        label={common.prompt}
         name="prompt"
         rows={4}
         required
@@ -54,7 +56,12 @@ export function PromptStep({ organizationId, agents, defaultAgentId }: PromptSte
         error={errorOf(errors, 'prompt')}
       />
       <div className="start-line">
-        <Select label="Agent" name="agent" defaultValue={defaultAgentId ?? undefined} error={errorOf(errors, 'agent')}>
+        <Select
+          label={common.agent}
+          name="agent"
+          defaultValue={defaultAgentId ?? undefined}
+          error={errorOf(errors, 'agent')}
+        >
           {agents.map(({ agentId, name }) => (
             <option value={agentId} key={agentId}>
               {name}
@@ -62,7 +69,7 @@ export function PromptStep({ organizationId, agents, defaultAgentId }: PromptSte
           ))}
         </Select>
         <Button type="submit" tone="primary" icon="play" isBusy={isBusy}>
-          Start session
+          {texts.startSession}
         </Button>
       </div>
       <FormErrors errors={errors} fieldNames={['prompt', 'agent']} />

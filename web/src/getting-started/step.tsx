@@ -1,4 +1,5 @@
 import { type ReactNode, useId } from 'react';
+import { step as texts } from '../texts/getting-started.ts';
 import { Icon } from '../ui/icons.tsx';
 
 interface StepProps {
@@ -26,7 +27,7 @@ export function Step({ number, title, isDone, isDoubtful = false, isCurrent, chi
       <section aria-labelledby={heading}>
         <h2 id={heading} tabIndex={-1}>
           {title}
-          {isDone && <span className="for-readers">: done</span>}
+          {isDone && <span className="for-readers">{texts.done}</span>}
         </h2>
         {children}
       </section>

@@ -1,3 +1,5 @@
+import { common } from '../texts/common.ts';
+import { repositoriesPicker as texts } from '../texts/pickers.ts';
 import './repositories-picker.css';
 import type { ReactNode } from 'react';
 import { Button } from '../ui/button.tsx';
@@ -39,19 +41,15 @@ export function RepositoriesPicker(props: RepositoriesPickerProps) {
         value=""
         takesOther
         keepsTyped
-        placeholder="Add owner/name"
-        emptyText="Type owner/name. Repositories appear here after their first session."
-        hint={
-          value.length >= maxRepositories
-            ? `At most ${maxRepositories} repositories.`
-            : (hint ?? 'The list has repositories of earlier sessions. For any other, write owner/name.')
-        }
+        placeholder={texts.placeholder}
+        emptyText={texts.emptyText}
+        hint={value.length >= maxRepositories ? texts.limitHint({ maxRepositories }) : (hint ?? texts.hint)}
         isDisabled={isDisabled || value.length >= maxRepositories}
         error={general}
         onChange={(name) => onChange(addRepository(value, name))}
       />
       {value.length > 0 && (
-        <ul aria-label={`${label}: chosen`}>
+        <ul aria-label={texts.chosen({ label })}>
           {value.map(({ repository, ref, branch }, index) => {
             const error = (field: string | null) => repositoryError(errors, listName, index, field);
             const own = error('repository') ?? error(null);
@@ -66,7 +64,7 @@ export function RepositoriesPicker(props: RepositoriesPickerProps) {
                       tone="quiet"
                       size="small"
                       icon="close"
-                      aria-label={`Remove ${repository}`}
+                      aria-label={common.removeName({ name: repository })}
                       onClick={() => onChange(value.filter((_, at) => at !== index))}
                     />
                   )}
@@ -78,21 +76,21 @@ export function RepositoriesPicker(props: RepositoriesPickerProps) {
                 )}
                 {hasBranches && (
                   <details open={isOpen || undefined}>
-                    <summary>Branches{summaryOf(ref, branch)}</summary>
+                    <summary>{texts.branches({ chosen: summaryOf(ref, branch) })}</summary>
                     <div className="fields">
                       <TextField
-                        label={`Start ${repository} from`}
-                        placeholder="Default branch"
-                        hint="A branch, tag or commit."
+                        label={texts.startFrom({ repository })}
+                        placeholder={common.defaultBranch}
+                        hint={texts.startFromHint}
                         spellCheck={false}
                         value={ref}
                         onChange={({ target }) => change(index, { ref: target.value })}
                         error={error('ref')}
                       />
                       <TextField
-                        label={`Branch in ${repository}`}
-                        placeholder="New branch by the template"
-                        hint="The agent works on it and pushes to it."
+                        label={texts.branchIn({ repository })}
+                        placeholder={texts.newBranch}
+                        hint={texts.branchHint}
                         spellCheck={false}
                         value={branch}
                         onChange={({ target }) => change(index, { branch: target.value })}
@@ -111,7 +109,10 @@ export function RepositoriesPicker(props: RepositoriesPickerProps) {
 }
 
 function summaryOf(ref: string, branch: string): string {
-  const parts = [ref.trim() && `from ${visible(ref.trim())}`, branch.trim() && `on ${visible(branch.trim())}`];
+  const parts = [
+    ref.trim() && texts.from({ ref: visible(ref.trim()) }),
+    branch.trim() && texts.on({ branch: visible(branch.trim()) }),
+  ];
   const text = parts.filter(Boolean).join(', ');
   return text === '' ? '' : `: ${text}`;
 }

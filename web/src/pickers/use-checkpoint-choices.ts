@@ -1,5 +1,6 @@
 import { graphql } from 'react-relay';
 import type { CheckpointKind, useCheckpointChoicesQuery } from '../__generated__/useCheckpointChoicesQuery.graphql.ts';
+import { checkpointChoices as texts } from '../texts/pickers.ts';
 import { dateFormat } from '../ui/date.ts';
 import type { ChoiceSource } from '../ui/use-choices.ts';
 import { useSource } from './use-source.ts';
@@ -14,12 +15,12 @@ interface NamedCheckpoint {
 
 /** Names the point of a session's work that a checkpoint is of. */
 export function pointOf({ kind, turn }: NamedCheckpoint): string {
-  if (kind === 'REWIND') return turn === 0 ? 'Rewind to before turn 1' : `Rewind to turn ${turn}`;
-  if (kind === 'FORK') return 'Start of the fork';
-  if (kind === 'ENVIRONMENT') return 'Start of the session';
-  if (turn === 0) return 'Before turn 1';
-  if (kind === 'TURN_END') return `End of turn ${turn}`;
-  return kind === 'HANDOVER' ? `Turn ${turn}, before a stop` : `During turn ${turn}`;
+  if (kind === 'REWIND') return turn === 0 ? texts.rewindToStart : texts.rewindToTurn({ turn });
+  if (kind === 'FORK') return texts.startOfFork;
+  if (kind === 'ENVIRONMENT') return texts.startOfSession;
+  if (turn === 0) return texts.beforeFirstTurn;
+  if (kind === 'TURN_END') return texts.endOfTurn({ turn });
+  return kind === 'HANDOVER' ? texts.beforeStop({ turn }) : texts.duringTurn({ turn });
 }
 
 // The end of a turn is saved again with the files that git ignores, in addition.

@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
 import { graphql } from 'react-relay';
 import type { AccessType, usePlaybookChoicesQuery } from '../__generated__/usePlaybookChoicesQuery.graphql.ts';
+import { playbookChoices as texts } from '../texts/pickers.ts';
 import { type ChoiceSource, inTurn } from '../ui/use-choices.ts';
 import { useSource } from './use-source.ts';
 
@@ -36,7 +37,7 @@ function usePlaybooksOf(id: string, accessType: Exclude<AccessType, '%future add
         choices: organization.playbooks.nodes.map(({ playbookId, title, macro }) => ({
           value: playbookId,
           label: title,
-          under: [macro, accessType === 'ENTERPRISE' ? 'of the enterprise' : null].filter(Boolean).join(', '),
+          under: [macro, accessType === 'ENTERPRISE' ? texts.ofTheEnterprise : null].filter(Boolean).join(', '),
         })),
         pageInfo: organization.playbooks.pageInfo,
       },

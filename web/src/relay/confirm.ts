@@ -1,4 +1,6 @@
 import { useSyncExternalStore } from 'react';
+import { common } from '../texts/common.ts';
+import { confirm as texts } from '../texts/relay.ts';
 import { consoleHeaders } from './page-secret.ts';
 
 /** Shows a dialog that asks for the token. Resolves with true once the service has confirmed it, with false when the user declines. */
@@ -55,8 +57,8 @@ export async function sendConfirmation(token: string): Promise<Confirmation> {
     if (response.ok) return { is: 'confirmed' };
     if (response.status === 401) return { is: 'ended' };
     const body = (await response.json().catch(() => null)) as { readonly message?: string } | null;
-    return { is: 'refused', message: body?.message ?? `The service responded with status ${response.status}.` };
+    return { is: 'refused', message: body?.message ?? texts.unexpectedStatus({ status: response.status }) };
   } catch {
-    return { is: 'refused', message: 'The service cannot be reached.' };
+    return { is: 'refused', message: common.notReachable };
   }
 }

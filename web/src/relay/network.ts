@@ -7,6 +7,8 @@ import {
   type SubscribeFunction,
   type Variables,
 } from 'relay-runtime';
+import { common } from '../texts/common.ts';
+import { network as texts } from '../texts/relay.ts';
 import { confirmSignIn } from './confirm.ts';
 import { checkConnection, markReachable } from './connectivity.ts';
 import { liveClient } from './live-client.ts';
@@ -30,7 +32,7 @@ export class ServiceError extends Error {
 /** The service could not be reached at all: worth an automatic retry. */
 export class UnreachableError extends Error {
   constructor(cause: unknown) {
-    super('The service cannot be reached.', { cause });
+    super(common.notReachable, { cause });
     this.name = 'UnreachableError';
   }
 }
@@ -138,7 +140,7 @@ function asError(error: unknown): Error {
   if (error instanceof Error) return error;
   if (Array.isArray(error)) {
     const [first] = error as Failure[];
-    return new ServiceError(first?.message ?? 'The subscription was refused.', first?.extensions?.code ?? '');
+    return new ServiceError(first?.message ?? texts.subscriptionRefused, first?.extensions?.code ?? '');
   }
   return new UnreachableError(error);
 }

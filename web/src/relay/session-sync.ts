@@ -1,5 +1,6 @@
 import type { ConcreteRequest } from 'relay-runtime';
 import type { viewerQuery$data } from '../__generated__/viewerQuery.graphql.ts';
+import { sessionSync as texts } from '../texts/relay.ts';
 import { consoleHeaders, isSignedInSince, pageSecret } from './page-secret.ts';
 import { notifyOtherViewer, notifySignedOut } from './signed-out.ts';
 import { currentViewerContext, type ViewerContext, viewerDocument, viewerKeyOf } from './viewer.ts';
@@ -62,7 +63,7 @@ export async function fetchViewer(organizationId: string | null = null) {
     };
     if (response.status === 401) return { refusal: body.errors?.[0]?.message ?? '' };
     if (!body.data?.viewer) return null;
-    const name = body.data.viewer.principal?.displayName ?? 'a service key';
+    const name = body.data.viewer.principal?.displayName ?? texts.aServiceKey;
     return {
       name,
       viewerKey: viewerKeyOf(body.data.viewer, body.data.organization),

@@ -6,6 +6,7 @@ import {
   type MutationParameters,
   type SelectorStoreUpdater,
 } from 'relay-runtime';
+import { mutation as texts } from '../texts/relay.ts';
 import { useToasts } from '../ui/toasts.tsx';
 import { whenReachable } from './connectivity.ts';
 import { UnreachableError } from './network.ts';
@@ -35,7 +36,7 @@ export function outcomeOf<T extends MutationParameters>(data: unknown): Outcome<
   ];
   const errors = payload?.userErrors ?? [];
   if (payload && errors.length === 0) return { payload, errors: null, isLost: false };
-  const refused = errors.length > 0 ? errors : [{ message: 'Nothing was changed.' }];
+  const refused = errors.length > 0 ? errors : [{ message: texts.nothingChanged }];
   return { payload: null, errors: refused, isLost: false };
 }
 

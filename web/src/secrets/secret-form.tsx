@@ -3,6 +3,8 @@ import { graphql } from 'react-relay';
 import type { SecretType, secretFormMutation } from '../__generated__/secretFormMutation.graphql.ts';
 import type { secretFormUpdateMutation } from '../__generated__/secretFormUpdateMutation.graphql.ts';
 import { useSecretMutation } from '../relay/use-secret-mutation.ts';
+import { common } from '../texts/common.ts';
+import { secretForm as texts } from '../texts/secrets.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { errorOf, Select, TextArea, TextField } from '../ui/field.tsx';
@@ -68,62 +70,61 @@ export function SecretForm({ organizationId, secret, onSaved, onClose }: SecretF
       : await create({ input: { ...input, organizationId, value, type: text('type') as SecretType } });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(secret ? `Saved ${input.key}.` : `Added ${input.key}.`);
+    toasts.say(secret ? common.savedName({ name: input.key }) : common.addedName({ name: input.key }));
     onSaved();
     onClose();
   };
   const other = errors?.filter(({ path }) => !path?.some((part) => ['key', 'value', 'note', 'type'].includes(part)));
   return (
     <Dialog
-      title={secret ? `Edit ${secret.key}` : 'New secret'}
+      title={secret ? common.editName({ name: secret.key }) : texts.newSecret}
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
           <Button type="submit" form={form} tone="primary" isBusy={isBusy || isUpdating}>
-            Save
+            {common.save}
           </Button>
         </>
       }
     >
       <form id={form} className="form" autoComplete="off" onSubmit={(event) => void submit(event)}>
         <TextField
-          label="Name"
+          label={common.name}
           name="key"
           required
           autoFocus
           spellCheck={false}
-          placeholder="API_TOKEN"
+          placeholder={texts.nameExample}
           defaultValue={secret?.key}
-          hint="Agents read the secret from an environment variable with this name. Invalid characters become “_”."
+          hint={texts.nameHint}
           error={errorOf(errors, 'key')}
         />
         {!secret && (
-          <Select label="Type" name="type" defaultValue="KEY_VALUE" error={errorOf(errors, 'type')}>
-            <option value="KEY_VALUE">Value</option>
-            <option value="COOKIE">Cookies</option>
-            <option value="TOTP">One-time codes (TOTP)</option>
+          <Select label={common.type} name="type" defaultValue="KEY_VALUE" error={errorOf(errors, 'type')}>
+            <option value="KEY_VALUE">{common.value}</option>
+            <option value="COOKIE">{texts.cookies}</option>
+            <option value="TOTP">{texts.totp}</option>
           </Select>
         )}
         <TextArea
-          label="Value"
+          label={common.value}
           name="value"
           required={!secret}
           spellCheck={false}
-          placeholder={secret ? 'Unchanged' : undefined}
-          hint="You cannot view the value after you save it."
+          placeholder={secret ? common.unchanged : undefined}
+          hint={texts.valueHint}
           error={errorOf(errors, 'value')}
         />
         <TextField
-          label="Note"
+          label={common.note}
           name="note"
-          placeholder="What the secret is for"
+          placeholder={texts.notePlaceholder}
           defaultValue={secret?.note ?? ''}
           error={errorOf(errors, 'note')}
         />
         <label className="check">
-          <input type="checkbox" name="isSensitive" defaultChecked={secret?.isSensitive ?? true} /> Redact in agent
-          output
+          <input type="checkbox" name="isSensitive" defaultChecked={secret?.isSensitive ?? true} /> {texts.redact}
         </label>
         {other && other.length > 0 && (
           <p className="problem" role="alert">

@@ -11,6 +11,8 @@ import { useSigned } from '../app/gate.tsx';
 import { Page } from '../layout/page.tsx';
 import { ConfirmAction } from '../manage/kit/kit.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import { common } from '../texts/common.ts';
+import { secretsPage as texts } from '../texts/secrets.ts';
 import { nameOf } from '../ui/actor.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -23,7 +25,7 @@ import { SecretForm } from './secret-form.tsx';
 
 type Secret = secretsPage_organization$data['secrets']['edges'][number]['node'];
 
-const typeLabel: Readonly<Record<string, string>> = { KEY_VALUE: 'Value', COOKIE: 'Cookies', TOTP: 'One-time codes' };
+const typeLabel: Readonly<Record<string, string>> = texts.typeLabel;
 
 /** `/manage/secrets`: the credentials of agents. Values can be written but not read. */
 export function SecretsPage() {
@@ -39,7 +41,7 @@ export function SecretsPage() {
     { id: organization?.organizationId ?? '' },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!organization || !found.organization) return <Empty title="No organization" />;
+  if (!organization || !found.organization) return <Empty title={common.noOrganization} />;
   return <Secrets organization={found.organization} organizationId={organization.organizationId} />;
 }
 
@@ -93,26 +95,32 @@ function Secrets({ organization, organizationId }: SecretsProps) {
     }
   `);
   const columns: readonly Column<Secret>[] = [
-    { label: 'Name', cell: ({ key }) => <code>{visible(key)}</code> },
-    { label: 'Type', cell: ({ type }) => typeLabel[type] ?? type },
+    { label: common.name, cell: ({ key }) => <code>{visible(key)}</code> },
+    { label: common.type, cell: ({ type }) => typeLabel[type] ?? type },
     {
-      label: 'Agent output',
-      cell: ({ isSensitive }) => (isSensitive ? <Badge tone="good">Redacted</Badge> : <Badge>Visible</Badge>),
+      label: texts.agentOutput,
+      cell: ({ isSensitive }) =>
+        isSensitive ? <Badge tone="good">{texts.redacted}</Badge> : <Badge>{texts.visible}</Badge>,
     },
-    { label: 'Note', cell: ({ note }) => note },
-    { label: 'Added by', cell: ({ createdBy }) => nameOf(createdBy) },
-    { label: 'Updated', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+    { label: common.note, cell: ({ note }) => note },
+    { label: texts.addedBy, cell: ({ createdBy }) => nameOf(createdBy) },
+    { label: common.updated, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
     {
-      label: 'Actions',
+      label: common.actions,
       isLabelHidden: true,
       isNumber: true,
       cell: (secret) => (
         <div className="row-acts">
-          <Button size="small" aria-label={`Edit ${secret.key}`} onClick={() => setForm(secret)}>
-            Edit
+          <Button size="small" aria-label={common.editName({ name: secret.key })} onClick={() => setForm(secret)}>
+            {common.edit}
           </Button>
-          <Button size="small" tone="danger" aria-label={`Delete ${secret.key}`} onClick={() => setLeaving(secret)}>
-            Delete
+          <Button
+            size="small"
+            tone="danger"
+            aria-label={common.deleteName({ name: secret.key })}
+            onClick={() => setLeaving(secret)}
+          >
+            {common.delete}
           </Button>
         </div>
       ),
@@ -120,21 +128,18 @@ function Secrets({ organization, organizationId }: SecretsProps) {
   ];
   const add = (
     <Button tone="primary" icon="plus" onClick={() => setForm('new')}>
-      New secret
+      {texts.newSecret}
     </Button>
   );
   return (
-    <Page title="Secrets" actions={add}>
+    <Page title={common.secrets} actions={add}>
       {edges.length === 0 ? (
-        <Empty
-          title="No secrets yet"
-          text="Agents get secrets as environment variables. Create one to give them access to another service."
-        >
+        <Empty title={texts.noSecretsYet} text={texts.emptyText}>
           {add}
         </Empty>
       ) : (
         <div className="card">
-          <Table label="Secrets" columns={columns} rows={edges.map(({ node }) => node)} keyOf={({ id }) => id} />
+          <Table label={common.secrets} columns={columns} rows={edges.map(({ node }) => node)} keyOf={({ id }) => id} />
         </div>
       )}
       <More hasMore={hasNext} isLoading={isLoadingNext} onMore={() => loadNext(50)} />
@@ -148,10 +153,10 @@ function Secrets({ organization, organizationId }: SecretsProps) {
       )}
       {leaving && (
         <ConfirmAction
-          title={`Delete ${leaving.key}?`}
-          text="New sessions do not get this secret. This cannot be undone."
-          confirmLabel="Delete"
-          successMessage={`Deleted ${leaving.key}.`}
+          title={common.deleteNameTitle({ name: leaving.key })}
+          text={texts.deleteText}
+          confirmLabel={common.delete}
+          successMessage={common.deletedName({ name: leaving.key })}
           run={() => remove({ input: { secretId: leaving.secretId }, connections: [connectionId] })}
           onClose={() => setLeaving(null)}
         />

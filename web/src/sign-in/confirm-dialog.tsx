@@ -1,6 +1,8 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { onConfirmationNeeded, sendConfirmation } from '../relay/confirm.ts';
 import { syncSession } from '../relay/session-sync.ts';
+import { common } from '../texts/common.ts';
+import { confirmDialog as texts } from '../texts/sign-in.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
@@ -51,30 +53,30 @@ function ConfirmDialog({ onDone }: { readonly onDone: (isConfirmed: boolean) => 
   };
   return (
     <Dialog
-      title="Confirm with your token"
+      title={texts.title}
       onClose={() => onDone(false)}
       actions={
         <>
-          <Button onClick={() => onDone(false)}>Cancel</Button>
+          <Button onClick={() => onDone(false)}>{common.cancel}</Button>
           <Button type="submit" form={form} tone="primary" isBusy={isBusy}>
-            Confirm
+            {texts.confirm}
           </Button>
         </>
       }
     >
       <form id={form} className="form" autoComplete="off" onSubmit={(event) => void submit(event)}>
-        <p>Confirm this action with your token. The service asks for it before access, control or spending changes.</p>
+        <p>{texts.intro}</p>
         <TextField
           ref={field}
-          label="Token"
+          label={common.token}
           type="password"
           name="confirmation"
           autoComplete="off"
           spellCheck={false}
           required
-          placeholder="cog_… or apk_…"
+          placeholder={texts.tokenPlaceholder}
           error={error}
-          hint="Enter your token. If you signed in with a link that the service printed, it is the administrator’s token beside the link. The confirmation lasts 10 minutes."
+          hint={texts.tokenHint}
         />
       </form>
     </Dialog>

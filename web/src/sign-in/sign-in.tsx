@@ -1,3 +1,6 @@
+import { common } from '../texts/common.ts';
+import { signIn as texts } from '../texts/sign-in.ts';
+import { RichText } from '../ui/rich-text.tsx';
 import './sign-in.css';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { focusAfterSignIn } from '../app/focus-on-navigation.tsx';
@@ -32,9 +35,9 @@ async function send(
       return null;
     }
     const { status } = response;
-    return { status, message: body?.message ?? `The service responded with status ${status}.` };
+    return { status, message: body?.message ?? texts.unexpectedStatus({ status }) };
   } catch {
-    return { status: 0, message: 'The service cannot be reached.' };
+    return { status: 0, message: common.notReachable };
   }
 }
 
@@ -97,16 +100,13 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
           }}
         >
           <Mark size={44} />
-          <h1>{offer.name === null ? 'You were signed in before' : 'You are already signed in'}</h1>
-          <p>
-            {offer.name === null ? 'That sign-in ended.' : `You are signed in as ${offer.name}.`} The link signs this
-            browser in as the user it was created for. Use it only if it is yours.
-          </p>
+          <h1>{offer.name === null ? texts.signedInBefore : texts.signedIn}</h1>
+          <p>{offer.name === null ? texts.offerAfterEnd : texts.offerSignedIn({ name: offer.name })}</p>
           <Button type="submit" tone="primary" autoFocus>
-            {offer.name === null ? 'Sign in with a token' : 'Stay signed in'}
+            {offer.name === null ? texts.signInWithToken : texts.staySignedIn}
           </Button>
           <Button isBusy={isBusy} onClick={() => void enter(offer.link)}>
-            Use link
+            {texts.useLink}
           </Button>
         </form>
       </main>
@@ -116,33 +116,33 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
     <main className="sign-in">
       <form onSubmit={submit}>
         <Mark size={44} />
-        <h1>Sign in to Switchyard</h1>
+        <h1>{texts.signInToSwitchyard}</h1>
         {error?.isOfLink && (
           <p className="problem" role="alert">
             {error.message}
           </p>
         )}
-        {isSudden && <p className="note">You were signed out because the sign-in or its key ended.</p>}
+        {isSudden && <p className="note">{texts.signedOut}</p>}
         <TextField
           ref={field}
           autoFocus
-          label="Token"
+          label={common.token}
           type="password"
           name="token"
           autoComplete="off"
           spellCheck={false}
           required
-          placeholder="cog_… or apk_…"
+          placeholder={texts.tokenPlaceholder}
           value={token}
           onChange={(event) => setToken(event.target.value)}
           error={error && !error.isOfLink ? error.message : null}
-          hint="The token is sent once and not stored. The browser keeps a cookie that scripts cannot read."
+          hint={texts.tokenHint}
         />
         <Button type="submit" tone="primary" isBusy={isBusy}>
-          Sign in
+          {texts.signIn}
         </Button>
         <p className="note">
-          Lost it? Run <code>npm run token</code> on the server. With the embedded database, stop the service first.
+          <RichText text={texts.lostToken} slots={{ npmRunToken: <code>npm run token</code> }} />
         </p>
       </form>
     </main>

@@ -17,7 +17,6 @@ export const keyFields = {
   baseUrlExample: 'http://localhost:11434/v1',
   providerAddress: 'Provider’s default address',
   baseUrlHint: 'The address of your server, such as Ollama, vLLM or LiteLLM. It usually ends with /v1.',
-  keyUnchanged: 'Unchanged',
   noKey: 'No key',
   keyHintMoved: 'Enter the key again, because the base URL changes.',
   keyHintNew: rich('You won’t be able to view the key again. <link>Create a key at {provider}</link>'),

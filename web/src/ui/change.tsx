@@ -1,3 +1,4 @@
+import { change as texts } from '../texts/ui.ts';
 import './change.css';
 import { type DiffLine, type FileChange, linesOf } from './diff.ts';
 import { visible } from './visible.ts';
@@ -15,7 +16,7 @@ export function Change({ title, change }: ChangeProps) {
   return (
     <figure className="diff">
       <figcaption>
-        <bdi>{visible(title)}</bdi> {change.oldText === null && <span className="tag">new</span>}
+        <bdi>{visible(title)}</bdi> {change.oldText === null && <span className="tag">{texts.new}</span>}
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too. */}
       <pre tabIndex={0}>

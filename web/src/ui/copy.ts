@@ -1,3 +1,4 @@
+import { copy as texts } from '../texts/ui.ts';
 import { useToasts } from './toasts.tsx';
 
 /** Copies a text; false if the browser has no clipboard, as on pages served by plain http from another host. */
@@ -14,8 +15,8 @@ export async function copyText(text: string): Promise<boolean> {
 export function useCopy(): (text: string) => Promise<void> {
   const toasts = useToasts();
   return async (text) => {
-    if (await copyText(text)) toasts.say('Copied.');
-    else toasts.fail(`The browser does not allow copying here. Copy this text: ${text}`);
+    if (await copyText(text)) toasts.say(texts.copied);
+    else toasts.fail(texts.copyRefused({ text }));
   };
 }
 

@@ -1,4 +1,6 @@
 import { type FocusEvent, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import { common } from '../texts/common.ts';
+import { dialog as texts } from '../texts/ui.ts';
 import { Button } from './button.tsx';
 import { focusFirst, focusHeading, isLost } from './focus.ts';
 import { pushModal } from './modal-stack.ts';
@@ -98,17 +100,17 @@ export function Dialog(props: DialogProps) {
       <div className="dialog-box" onFocus={come}>
         <header>
           <h2 id={titleId}>{visible(title)}</h2>
-          {!isDeliberate && <Button tone="quiet" size="small" icon="close" aria-label="Close" onClick={leave} />}
+          {!isDeliberate && <Button tone="quiet" size="small" icon="close" aria-label={common.close} onClick={leave} />}
         </header>
         <div className="dialog-body">{children}</div>
         {actions && <footer>{actions}</footer>}
       </div>
       {isAsking && (
         <Confirm
-          title="Discard your changes?"
-          text="Your changes are not saved."
-          cancelLabel="Keep editing"
-          confirmLabel="Discard"
+          title={texts.discardYourChanges}
+          text={texts.discardText}
+          cancelLabel={texts.keepEditing}
+          confirmLabel={texts.discard}
           onClose={() => setAsking(false)}
           onConfirm={onClose}
         />
@@ -136,7 +138,7 @@ export function Confirm(props: ConfirmProps) {
     title,
     text,
     confirmLabel,
-    cancelLabel = 'Cancel',
+    cancelLabel = common.cancel,
     tone = 'danger',
     isBusy = false,
     onConfirm,

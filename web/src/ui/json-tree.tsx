@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { jsonTree as texts } from '../texts/ui.ts';
 
 /** The number of members shown of a large value, so that it does not block the page. */
 const maxMembers = 200;
@@ -43,16 +44,16 @@ export function JsonTree({ value, name, depth = 0 }: JsonTreeProps) {
       <summary>
         {label}
         <span className="count">
-          {isList
-            ? `${members.length} item${members.length === 1 ? '' : 's'}`
-            : `${members.length} field${members.length === 1 ? '' : 's'}`}
+          {isList ? texts.items({ count: members.length }) : texts.fields({ count: members.length })}
         </span>
       </summary>
       {isOpen &&
         members
           .slice(0, maxMembers)
           .map(([key, member]) => <JsonTree value={member} name={key} depth={depth + 1} key={key} />)}
-      {isOpen && members.length > maxMembers && <div className="leaf">… and {members.length - maxMembers} more</div>}
+      {isOpen && members.length > maxMembers && (
+        <div className="leaf">{texts.more({ count: members.length - maxMembers })}</div>
+      )}
     </details>
   );
 }

@@ -1,3 +1,5 @@
+import { markdown as texts } from '../texts/ui.ts';
+import { RichText } from './rich-text.tsx';
 import './markdown.css';
 import { Component, memo, type ReactNode, useState } from 'react';
 import ReactMarkdown, { type Components, type ExtraProps } from 'react-markdown';
@@ -52,7 +54,7 @@ function OutLink({ href, text, children }: OutLinkProps) {
       </a>
       {destination !== null && (
         <span className="destination">
-          leads to <bdi dir="ltr">{destination}</bdi>
+          <RichText text={texts.leadsTo} slots={{ destination: <bdi dir="ltr">{destination}</bdi> }} />
         </span>
       )}
     </>
@@ -77,7 +79,7 @@ const components: Components = {
   // An external image would reveal the reader to its host, so it becomes a link.
   img: ({ src, alt }) => (
     <OutLink href={typeof src === 'string' ? src : undefined} text={alt ?? ''}>
-      {alt || 'Image'}
+      {alt || texts.image}
     </OutLink>
   ),
   // The checkbox of a task, which has no label of its own.
@@ -87,7 +89,7 @@ const components: Components = {
         type="checkbox"
         checked={checked === true}
         disabled={true}
-        aria-label={checked === true ? 'Done' : 'To do'}
+        aria-label={checked === true ? texts.done : texts.toDo}
       />
     ) : null,
   table: ({ children }) => (

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { more as texts } from '../texts/ui.ts';
 import { Button } from './button.tsx';
 
 /** The delay before the next page is requested again after a request without effect. */
@@ -42,7 +43,7 @@ export function More({ hasMore, isLoading, onMore }: MoreProps) {
   return (
     <div className="more" ref={ref}>
       <Button isBusy={isLoading} onClick={onMore}>
-        {isLoading ? 'Loading more' : 'Show more'}
+        {isLoading ? texts.loadingMore : texts.showMore}
       </Button>
     </div>
   );

@@ -1,3 +1,5 @@
+import { common } from '../texts/common.ts';
+import { picker as texts } from '../texts/ui.ts';
 import './picker.css';
 import { type KeyboardEvent, type UIEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { describeField, FieldFrame, type FieldProps } from './field.tsx';
@@ -79,7 +81,7 @@ export function Picker(props: PickerProps) {
     const fitting = all.filter(({ label: name, under }) => matchesText(`${name} ${under ?? ''}`, text ?? ''));
     const typed = text?.trim() ?? '';
     const isOther = takesOther && typed !== '' && !all.some((choice) => choice.value === typed);
-    return isOther ? [...fitting, { value: typed, label: typed, under: 'Use this value' }] : fitting;
+    return isOther ? [...fitting, { value: typed, label: typed, under: texts.useThisValue }] : fitting;
   }, [all, text, takesOther]);
   const wantsMore = isOpen
     ? shown.length < enough || active > shown.length - enough
@@ -198,9 +200,9 @@ export function Picker(props: PickerProps) {
             ))}
           </div>
           {problem !== null && <p className="problem">{problem}</p>}
-          {problem === null && isLoading && <p className="hint">Loading</p>}
+          {problem === null && isLoading && <p className="hint">{common.loading}</p>}
           {problem === null && !isLoading && !hasMore && shown.length === 0 && (
-            <p className="hint">{(all.length === 0 && props.emptyText) || 'No results.'}</p>
+            <p className="hint">{(all.length === 0 && props.emptyText) || texts.noResults}</p>
           )}
         </div>
       )}
@@ -211,7 +213,7 @@ export function Picker(props: PickerProps) {
 const keepFocus = (event: { preventDefault(): void }) => event.preventDefault();
 
 function countOf(count: number, hasMore: boolean, isLoading: boolean): string {
-  if (isLoading) return 'Loading';
-  if (count === 0) return 'No results.';
-  return `${count}${hasMore ? ' or more' : ''} ${count === 1 && !hasMore ? 'choice' : 'choices'}`;
+  if (isLoading) return common.loading;
+  if (count === 0) return texts.noResults;
+  return hasMore ? texts.choicesOrMore({ count }) : texts.choices({ count });
 }

@@ -1,11 +1,13 @@
 import type { ReactNode } from 'react';
+import { common } from '../texts/common.ts';
+import { states as texts } from '../texts/ui.ts';
 import { Button } from './button.tsx';
 import { Icon, Mark } from './icons.tsx';
 
 /** Shown while the console loads. */
 export function Splash() {
   return (
-    <div className="splash" role="status" aria-label="Loading">
+    <div className="splash" role="status" aria-label={common.loading}>
       <Mark size={40} />
     </div>
   );
@@ -45,9 +47,9 @@ export function Failed(props: {
   return (
     <div className="empty" role="alert">
       <Icon name="warning" size={28} />
-      <h2>This could not be loaded</h2>
+      <h2>{texts.notLoaded}</h2>
       <p>{message}</p>
-      {onRetry && <Button onClick={onRetry}>Try again</Button>}
+      {onRetry && <Button onClick={onRetry}>{common.tryAgain}</Button>}
       {children}
     </div>
   );

@@ -1,3 +1,5 @@
+import { common } from '../texts/common.ts';
+import { status as texts } from '../texts/ui.ts';
 import { dateFormat } from './date.ts';
 
 /** The label and the badge colour of a status. */
@@ -14,40 +16,28 @@ interface Status {
   readonly endReason?: string | null | undefined;
 }
 
-const whySuspended: Readonly<Record<string, string>> = {
-  USER_REQUEST: 'Suspended',
-  INACTIVITY: 'Suspended',
-  USAGE_LIMIT_EXCEEDED: 'ACU limit reached',
-  TOTAL_SESSION_LIMIT_EXCEEDED: 'ACU limit reached',
-  ORG_USAGE_LIMIT_EXCEEDED: 'Organization limit reached',
-  USER_USAGE_LIMIT_EXCEEDED: 'User limit reached',
-  OUT_OF_CREDITS: 'Key budget reached',
-  OUT_OF_QUOTA: 'Out of quota',
-  NO_QUOTA_ALLOCATION: 'No quota',
-  PAYMENT_DECLINED: 'Payment declined',
-  ERROR: 'Suspended after an error',
-};
+const whySuspended: Readonly<Record<string, string>> = texts.whySuspended;
 
 const ended: Readonly<Record<string, Shown>> = {
-  TERMINATED: { label: 'Terminated', tone: 'plain' },
-  EXPIRED: { label: 'Expired', tone: 'plain' },
+  TERMINATED: { label: texts.terminated, tone: 'plain' },
+  EXPIRED: { label: texts.expired, tone: 'plain' },
 };
 
 /** The status of a session in at most two words, where possible. */
 export function showStatus({ status, statusDetail, endReason }: Status): Shown {
-  if (status === 'NEW') return { label: 'Queued', tone: 'plain' };
-  if (status === 'CLAIMED') return { label: 'Starting', tone: 'info', isWorking: true };
-  if (status === 'RESUMING') return { label: 'Resuming', tone: 'info', isWorking: true };
-  if (status === 'ERROR') return { label: 'Failed', tone: 'bad' };
+  if (status === 'NEW') return { label: texts.queued, tone: 'plain' };
+  if (status === 'CLAIMED') return { label: texts.starting, tone: 'info', isWorking: true };
+  if (status === 'RESUMING') return { label: texts.resuming, tone: 'info', isWorking: true };
+  if (status === 'ERROR') return { label: common.failed, tone: 'bad' };
   if (status === 'SUSPENDED') {
-    const label = whySuspended[statusDetail ?? ''] ?? 'Suspended';
+    const label = whySuspended[statusDetail ?? ''] ?? texts.suspended;
     return { label, tone: statusDetail === 'USER_REQUEST' || statusDetail === 'INACTIVITY' ? 'plain' : 'warn' };
   }
-  if (status === 'EXIT') return ended[endReason ?? ''] ?? { label: 'Finished', tone: 'good' };
-  if (statusDetail === 'WAITING_FOR_USER') return { label: 'Waiting for you', tone: 'warn' };
-  if (statusDetail === 'WAITING_FOR_APPROVAL') return { label: 'Needs approval', tone: 'warn' };
-  if (statusDetail === 'WAITING_FOR_QUOTA') return { label: 'Provider limit', tone: 'warn' };
-  return { label: 'Working', tone: 'info', isWorking: true };
+  if (status === 'EXIT') return ended[endReason ?? ''] ?? { label: texts.finished, tone: 'good' };
+  if (statusDetail === 'WAITING_FOR_USER') return { label: texts.waitingForYou, tone: 'warn' };
+  if (statusDetail === 'WAITING_FOR_APPROVAL') return { label: texts.needsApproval, tone: 'warn' };
+  if (statusDetail === 'WAITING_FOR_QUOTA') return { label: texts.providerLimit, tone: 'warn' };
+  return { label: texts.working, tone: 'info', isWorking: true };
 }
 
 interface Wait {

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { time as texts } from '../texts/ui.ts';
 import { dateFormat } from './date.ts';
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
@@ -34,7 +35,7 @@ export function ago(at: string): string {
   for (const [unit, length] of steps) {
     if (Math.abs(seconds) >= length) return relative.format(Math.round(seconds / length), unit);
   }
-  return 'just now';
+  return texts.justNow;
 }
 
 /** A relative time, with the exact time as its tooltip. */

@@ -1,6 +1,8 @@
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { Link } from 'wouter';
+import { common } from '../texts/common.ts';
+import { toasts as texts } from '../texts/ui.ts';
 import { Button } from './button.tsx';
 import { useTopModal } from './modal-stack.ts';
 import { visible } from './visible.ts';
@@ -71,7 +73,7 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
     <ToastContext value={toasts}>
       {children}
       {createPortal(
-        <section className="toasts" aria-live="polite" aria-label="Notifications">
+        <section className="toasts" aria-live="polite" aria-label={texts.notifications}>
           {shown.map((toast) => (
             <Shown toast={toast} onClose={close} key={toast.id} />
           ))}
@@ -119,10 +121,10 @@ function Shown({ toast: { id, tone, text, undo, link }, onClose }: ShownProps) {
             undo();
           }}
         >
-          Undo
+          {common.undo}
         </Button>
       )}
-      <Button tone="quiet" size="small" icon="close" aria-label="Close" onClick={() => onClose(id)} />
+      <Button tone="quiet" size="small" icon="close" aria-label={common.close} onClick={() => onClose(id)} />
     </div>
   );
 }

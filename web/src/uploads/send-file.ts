@@ -1,3 +1,4 @@
+import { sendFile as texts } from '../texts/uploads.ts';
 /** The reason why an upload failed, as a message for the user. */
 export class UploadError extends Error {}
 
@@ -25,9 +26,7 @@ export function sendFile(
         detail?: unknown;
       };
       if (request.status === 200 && typeof id === 'string') return resolve(id);
-      reject(
-        new UploadError(typeof detail === 'string' ? detail : `The service responded with status ${request.status}.`),
-      );
+      reject(new UploadError(typeof detail === 'string' ? detail : texts.unexpectedStatus({ status: request.status })));
     };
     request.onerror = () => reject(new UploadError('The upload failed. Check the connection and the file.'));
     request.onabort = () => reject(new UploadError('The upload was cancelled.'));

@@ -1,3 +1,5 @@
+import { common } from '../texts/common.ts';
+import { uploads as texts } from '../texts/uploads.ts';
 import './uploads.css';
 import { useRef } from 'react';
 import { Button } from '../ui/button.tsx';
@@ -11,7 +13,7 @@ export function PickFiles({ uploads, children }: { readonly uploads: Uploads; re
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <Button icon="attach" aria-label="Attach files" onClick={() => input.current?.click()}>
+      <Button icon="attach" aria-label={texts.attachFiles} onClick={() => input.current?.click()}>
         {children}
       </Button>
       <input
@@ -36,11 +38,11 @@ export function UploadList({ uploads }: { readonly uploads: Uploads }) {
   return (
     <>
       <p className="for-readers" role="status">
-        {all.length > 0 && `${sent} of ${all.length} files uploaded`}
+        {all.length > 0 && texts.progress({ sent, count: all.length })}
       </p>
       {all.length > few && <UploadSummary uploads={uploads} sent={sent} />}
       {all.length > 0 && (
-        <ul className="uploads" aria-label="Attached files">
+        <ul className="uploads" aria-label={texts.attachedFiles}>
           {all.map((upload) => (
             <Row upload={upload} uploads={uploads} key={upload.key} />
           ))}
@@ -62,19 +64,23 @@ function UploadSummary({ uploads, sent }: { readonly uploads: Uploads; readonly 
   const sentBytes = all.reduce((sum, upload) => sum + upload.sentBytes, 0);
   return (
     <div className="uploads-whole">
-      <progress aria-label="All files" max={Math.max(1, bytes)} value={sentBytes} />
+      <progress aria-label={texts.allFiles} max={Math.max(1, bytes)} value={sentBytes} />
       <span>
-        {sent} of {all.length} files
-        {failed > 0 && `, ${failed} failed`}
-        {refused > 0 && `, ${refused} refused`}
+        {[
+          texts.progressShort({ sent, count: all.length }),
+          failed > 0 && texts.failed({ count: failed }),
+          refused > 0 && texts.refused({ count: refused }),
+        ]
+          .filter(Boolean)
+          .join(', ')}
       </span>
       {failed > 1 && (
         <Button size="small" onClick={uploads.retryAll}>
-          Retry all
+          {texts.retryAll}
         </Button>
       )}
       <Button size="small" onClick={uploads.clear}>
-        {uploads.areSent ? 'Remove all' : 'Cancel all'}
+        {uploads.areSent ? texts.removeAll : texts.cancelAll}
       </Button>
     </div>
   );
@@ -91,7 +97,7 @@ function Row({ upload, uploads }: { readonly upload: Upload; readonly uploads: U
         {name}
       </span>
       {(state === 'waiting' || state === 'sending') && (
-        <progress aria-label={`Upload of ${name}`} max={Math.max(1, file.size)} value={sentBytes} />
+        <progress aria-label={texts.uploadOf({ name })} max={Math.max(1, file.size)} value={sentBytes} />
       )}
       {state === 'sent' && <span className="size">{writeSize(file.size)}</span>}
       {isWrong && (
@@ -100,15 +106,15 @@ function Row({ upload, uploads }: { readonly upload: Upload; readonly uploads: U
         </span>
       )}
       {state === 'failed' && (
-        <Button size="small" aria-label={`Retry the upload of ${name}`} onClick={() => uploads.retry(key)}>
-          Retry
+        <Button size="small" aria-label={texts.retry({ name })} onClick={() => uploads.retry(key)}>
+          {common.retry}
         </Button>
       )}
       <Button
         tone="quiet"
         size="small"
         icon="close"
-        aria-label={state === 'sending' || state === 'waiting' ? `Cancel the upload of ${name}` : `Remove ${name}`}
+        aria-label={state === 'sending' || state === 'waiting' ? texts.cancel({ name }) : common.removeName({ name })}
         onClick={() => uploads.remove(key)}
       />
     </li>

@@ -1,4 +1,5 @@
 import { type ClipboardEvent, useEffect, useRef, useState } from 'react';
+import { fileDrop as texts } from '../texts/uploads.ts';
 import { useToasts } from '../ui/toasts.tsx';
 
 type Take = (files: readonly File[]) => void;
@@ -81,8 +82,7 @@ function sort(data: DataTransfer): { readonly files: readonly File[]; readonly f
 }
 
 function refusalOf(folders: readonly string[]): string {
-  const are = folders.length === 1 ? 'is a folder' : 'are folders';
-  return `${folders.join(', ')} ${are}: attach the files or an archive instead.`;
+  return texts.folders({ count: folders.length, names: folders.join(', ') });
 }
 
 /** Accepts files pasted into a field. If there is text too, as from spreadsheets, the text counts. */

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { graphql } from 'react-relay';
 import type { useUploadsMutation } from '../__generated__/useUploadsMutation.graphql.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import { uploads as texts } from '../texts/uploads.ts';
 import { writeSize } from '../ui/size.ts';
 import { useToasts } from '../ui/toasts.tsx';
 import { sendFile, UploadError } from './send-file.ts';
@@ -79,7 +80,7 @@ export function useUploads(organizationId: string): Uploads {
       try {
         const { payload, errors } = await createUpload({ input: { organizationId } });
         const upload = payload?.attachmentUpload;
-        if (!upload) throw new UploadError(errors?.map(({ message }) => message).join(' ') ?? 'The upload failed.');
+        if (!upload) throw new UploadError(errors?.map(({ message }) => message).join(' ') ?? texts.theUploadFailed);
         setMaxBytes(upload.maxBytes);
         const refusal = refusalOf(file, upload.maxBytes);
         if (refusal !== null) return change(key, { state: 'refused', problem: refusal });
@@ -88,7 +89,7 @@ export function useUploads(organizationId: string): Uploads {
         const attachmentId = await sendFile(upload.url, file, { signal, onProgress });
         change(key, { state: 'sent', sentBytes: file.size, attachmentId });
       } catch (error) {
-        const problem = error instanceof UploadError ? error.message : 'The upload failed.';
+        const problem = error instanceof UploadError ? error.message : texts.theUploadFailed;
         change(key, { state: 'failed', sentBytes: 0, problem });
       } finally {
         running.current.delete(key);
@@ -126,8 +127,10 @@ export function useUploads(organizationId: string): Uploads {
         const left = files.slice(room).map(({ name }) => name);
         if (left.length > 0) {
           const named =
-            left.length > 3 ? `${left.slice(0, 3).join(', ')} and ${left.length - 3} more` : left.join(', ');
-          toasts.fail(`You can attach at most ${maxUploads} files. Not attached: ${named}.`);
+            left.length > 3
+              ? texts.andMore({ names: left.slice(0, 3).join(', '), count: left.length - 3 })
+              : left.join(', ');
+          toasts.fail(texts.tooMany({ maxUploads, named }));
         }
       },
       remove: (key) => {
@@ -156,9 +159,9 @@ function toUpload(key: number, file: File): Upload {
 
 // Checked before sending. `maxBytes` null: not known yet.
 function refusalOf({ name, size }: File, maxBytes: number | null): string | null {
-  if (size === 0) return `${name} is empty.`;
+  if (size === 0) return texts.empty({ name });
   if (maxBytes === null || size <= maxBytes) return null;
-  return `${name} is too large (${writeSize(size)}). The limit is ${writeSize(maxBytes)}.`;
+  return texts.tooLarge({ name, size: writeSize(size), maxBytes: writeSize(maxBytes) });
 }
 
 function startOf(running: Map<number, AbortController>, key: number): AbortController {

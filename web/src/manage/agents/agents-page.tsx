@@ -2,6 +2,8 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
+import { agentsPage as texts } from '../../texts/agents.ts';
+import { common } from '../../texts/common.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -24,13 +26,11 @@ export function AgentsPage() {
   const [reported, setReported] = useState<string | null>(null);
   const [leaving, setLeaving] = useState<Program | null>(null);
   if (programs === null) {
-    return (
-      <Empty title="No access to agents" text="You need the permission to change the settings of the enterprise." />
-    );
+    return <Empty title={texts.noAccess} text={texts.noAccessText} />;
   }
   const columns: readonly Column<Program>[] = [
     {
-      label: 'Agent',
+      label: common.agent,
       cell: ({ name, packageName }) => (
         <span className="agent-name">
           <span className="row-link">{name}</span>
@@ -38,9 +38,9 @@ export function AgentsPage() {
         </span>
       ),
     },
-    { label: 'Version', cell: (program) => <ProgramState program={program} /> },
-    { label: 'Model key', cell: (program) => <KeyCell program={program} /> },
-    { label: 'Last check', cell: (program) => <CheckCell program={program} onReport={setReported} /> },
+    { label: texts.version, cell: (program) => <ProgramState program={program} /> },
+    { label: texts.modelKey, cell: (program) => <KeyCell program={program} /> },
+    { label: texts.lastCheck, cell: (program) => <CheckCell program={program} onReport={setReported} /> },
     actionsColumn((program) => {
       const { agentId, name, isOutdated, canInstall, source } = program;
       if (isBusy(program)) return null;
@@ -49,23 +49,33 @@ export function AgentsPage() {
       return (
         <>
           {isInstalled && (
-            <Button size="small" isBusy={isWaiting} aria-label={`Check ${name}`} onClick={() => void check(agentId)}>
-              Check
+            <Button
+              size="small"
+              isBusy={isWaiting}
+              aria-label={texts.checkName({ name })}
+              onClick={() => void check(agentId)}
+            >
+              {texts.check}
             </Button>
           )}
           {canInstall && (!isInstalled || isOutdated) && (
             <Button
               size="small"
               isBusy={isWaiting}
-              aria-label={`${isInstalled ? 'Update' : 'Install'} ${name}`}
+              aria-label={isInstalled ? texts.updateName({ name }) : texts.installName({ name })}
               onClick={() => void install(agentId)}
             >
-              {isInstalled ? 'Update' : 'Install'}
+              {isInstalled ? texts.update : texts.install}
             </Button>
           )}
           {canInstall && source === 'AGENTS_DIRECTORY' && (
-            <Button size="small" tone="danger" aria-label={`Remove ${name}`} onClick={() => setLeaving(program)}>
-              Remove
+            <Button
+              size="small"
+              tone="danger"
+              aria-label={common.removeName({ name })}
+              onClick={() => setLeaving(program)}
+            >
+              {common.remove}
             </Button>
           )}
         </>
@@ -74,25 +84,22 @@ export function AgentsPage() {
   ];
   const checked = programs.find(({ agentId }) => agentId === reported);
   return (
-    <Page title="Agents">
-      <p className="lead">
-        Switchyard runs these coding agents. It installs a tested version from npm on the machine of the service, and
-        also finds programs in PATH.
-      </p>
+    <Page title={texts.agents}>
+      <p className="lead">{texts.intro}</p>
       <CannotInstall programs={programs} />
       <ProgressAnnouncer programs={programs} />
       <div className="card">
-        <Table label="Agents" columns={columns} rows={programs} keyOf={({ agentId }) => agentId} />
+        <Table label={texts.agents} columns={columns} rows={programs} keyOf={({ agentId }) => agentId} />
       </div>
       {checked?.lastCheck && (
         <CheckReport name={checked.name} check={checked.lastCheck} onClose={() => setReported(null)} />
       )}
       {leaving && (
         <ConfirmAction
-          title={`Remove ${leaving.name}?`}
-          text="New sessions cannot use this agent. Sessions that use it now fail at their next turn."
-          confirmLabel="Remove"
-          successMessage={`Removing ${leaving.name}.`}
+          title={common.removeNameTitle({ name: leaving.name })}
+          text={texts.removeText}
+          confirmLabel={common.remove}
+          successMessage={texts.removing({ name: leaving.name })}
           run={() => remove(leaving.agentId)}
           onClose={() => setLeaving(null)}
         />
@@ -109,7 +116,7 @@ function KeyCell({ program: { keySource, source } }: { readonly program: Program
     <span>
       <Badge tone="warn">{keySourceText('NONE')}</Badge>
       <span className="under">
-        <Link href="/manage/model-keys">Add a model key</Link>
+        <Link href="/manage/model-keys">{texts.addModelKey}</Link>
       </span>
     </span>
   );
@@ -125,21 +132,26 @@ function CheckCell({ program: { agentId, name, lastCheck, isChecking, progress, 
     return (
       <span className="program-state">
         <Badge tone="info" isWorking>
-          Checking
+          {texts.checking}
         </Badge>
         {progress && <span className="under">{visible(progress)}</span>}
       </span>
     );
   }
   if (source == null) return null;
-  if (!lastCheck) return <span className="soft">Never</span>;
+  if (!lastCheck) return <span className="soft">{common.never}</span>;
   return (
     <span>
-      <Badge tone={lastCheck.isOk ? 'good' : 'bad'}>{lastCheck.isOk ? 'Passed' : 'Failed'}</Badge>
+      <Badge tone={lastCheck.isOk ? 'good' : 'bad'}>{lastCheck.isOk ? texts.passed : common.failed}</Badge>
       <span className="under">
         <Time at={lastCheck.at} /> ·{' '}
-        <button type="button" className="as-link" aria-label={`Report of ${name}`} onClick={() => onReport(agentId)}>
-          Report
+        <button
+          type="button"
+          className="as-link"
+          aria-label={texts.reportOf({ name })}
+          onClick={() => onReport(agentId)}
+        >
+          {texts.report}
         </button>
       </span>
     </span>

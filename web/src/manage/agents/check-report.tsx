@@ -1,7 +1,10 @@
 import { graphql, useFragment } from 'react-relay';
 import type { checkReport_check$data, checkReport_check$key } from '../../__generated__/checkReport_check.graphql.ts';
+import { checkReport as texts } from '../../texts/agents.ts';
+import { common } from '../../texts/common.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { RichText } from '../../ui/rich-text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
 
@@ -63,28 +66,32 @@ export function CheckReport({ name, check, onClose }: CheckReportProps) {
   );
   const { failure, warnings, agentName, agentVersion, protocolVersion, readyMs, options } = report;
   const facts: readonly (readonly [string, string | null])[] = [
-    ['Agent', [agentName, agentVersion].filter(Boolean).join(' ') || null],
-    ['Protocol', protocolVersion == null ? null : `ACP ${protocolVersion}`],
-    ['Ready after', readyMs == null ? null : seconds(readyMs)],
-    ['Sandbox', report.sandbox],
-    ['MCP servers', outcomeText(report.mcp)],
-    ['Close a session', outcomeText(report.close)],
-    ['Resume a session', outcomeText(report.resume)],
-    ['Load a session', outcomeText(report.load)],
-    ['Optional methods', report.offers.join(', ') || null],
-    ['Content of prompts', report.promptContent.join(', ') || null],
-    ['Modes', report.modes.join(', ') || null],
+    [common.agent, [agentName, agentVersion].filter(Boolean).join(' ') || null],
+    [texts.protocol, protocolVersion == null ? null : texts.protocolVersion({ version: protocolVersion })],
+    [texts.readyAfter, readyMs == null ? null : seconds(readyMs)],
+    [texts.sandbox, report.sandbox],
+    [texts.mcpServers, outcomeText(report.mcp)],
+    [texts.closeASession, outcomeText(report.close)],
+    [texts.resumeASession, outcomeText(report.resume)],
+    [texts.loadASession, outcomeText(report.load)],
+    [texts.optionalMethods, report.offers.join(', ') || null],
+    [texts.promptContent, report.promptContent.join(', ') || null],
+    [texts.modes, report.modes.join(', ') || null],
     ...options.map(
-      ({ optionId, value, isLocked }) => [`Option ${optionId}`, isLocked ? `${value} (locked)` : value] as const,
+      ({ optionId, value, isLocked }) => [texts.option({ optionId }), isLocked ? `${value} (locked)` : value] as const,
     ),
   ];
   return (
-    <Dialog title={`Check of ${name}`} onClose={onClose} actions={<Button onClick={onClose}>Close</Button>}>
+    <Dialog
+      title={texts.checkOf({ name })}
+      onClose={onClose}
+      actions={<Button onClick={onClose}>{common.close}</Button>}
+    >
       <div className="form">
         <p className={failure === null || failure === undefined ? undefined : 'problem'}>
-          {failure == null ? 'The agent can be used.' : visible(failure)}{' '}
+          {failure == null ? texts.usable : visible(failure)}{' '}
           <span className="soft">
-            Checked <Time at={at} />.
+            <RichText text={texts.checkedAt} slots={{ time: <Time at={at} /> }} />
           </span>
         </p>
         {warnings.length > 0 && (
@@ -110,13 +117,7 @@ export function CheckReport({ name, check, onClose }: CheckReportProps) {
   );
 }
 
-const states: Readonly<Record<string, string>> = {
-  WORKS: 'Works',
-  FAILED: 'Failed',
-  NOT_OFFERED: 'Not offered',
-  NOT_TRIED: 'Not tried',
-  SWITCHED_OFF: 'Switched off',
-};
+const states: Readonly<Record<string, string>> = texts.states;
 
 function outcomeText({ state, reason, tookMs }: Outcome): string {
   const text = states[state] ?? state;

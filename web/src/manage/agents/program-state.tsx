@@ -1,3 +1,4 @@
+import { programState as texts } from '../../texts/agents.ts';
 import './agents.css';
 import type { programFragment_program$data } from '../../__generated__/programFragment_program.graphql.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -25,11 +26,11 @@ export function ProgramState({ program, isShort = false }: ProgramStateProps) {
   return (
     <span className="program-state">
       {source == null
-        ? !isShort && <span className="soft">Not installed</span>
-        : visible(installedVersion ?? 'Unknown version')}{' '}
-      {isOutdated && <Badge tone="warn">{`${pinnedVersion} available`}</Badge>}
-      {source === 'PATH' && path && <span className="under">Found in PATH: {visible(path)}</span>}
-      {source === 'AGENTS_DIRECTORY' && <span className="under">Installed by Switchyard</span>}
+        ? !isShort && <span className="soft">{texts.notInstalled}</span>
+        : visible(installedVersion ?? texts.unknownVersion)}{' '}
+      {isOutdated && <Badge tone="warn">{texts.versionAvailable({ pinnedVersion })}</Badge>}
+      {source === 'PATH' && path && <span className="under">{texts.foundInPath({ path: visible(path) })}</span>}
+      {source === 'AGENTS_DIRECTORY' && <span className="under">{texts.installedBySwitchyard}</span>}
       {error && <span className="under problem">{visible(error)}</span>}
     </span>
   );
@@ -39,13 +40,13 @@ function Progress({ program: { state, name, progress, progressPercent } }: { rea
   return (
     <span className="program-state">
       <Badge tone="info" isWorking>
-        {state === 'INSTALLING' ? 'Installing' : 'Removing'}
+        {state === 'INSTALLING' ? texts.installing : texts.removing}
       </Badge>
       {progressPercent != null && (
         <span
           className="meter"
           role="progressbar"
-          aria-label={`Installation of ${name}`}
+          aria-label={texts.installationOf({ name })}
           aria-valuenow={progressPercent}
           aria-valuemin={0}
           aria-valuemax={100}
@@ -63,9 +64,7 @@ export function CannotInstall({ programs }: { readonly programs: readonly Progra
   if (programs.some(({ canInstall }) => canInstall)) return null;
   return (
     <p className="banner quiet" role="note">
-      {programs.some(({ hosts }) => hosts.length > 0)
-        ? 'The operator has switched off the installation of agents.'
-        : 'Agents cannot be installed now, because no worker of the service is running.'}
+      {programs.some(({ hosts }) => hosts.length > 0) ? texts.installationOff : texts.noWorker}
     </p>
   );
 }

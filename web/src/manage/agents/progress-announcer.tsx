@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { progressAnnouncer as texts } from '../../texts/agents.ts';
 import type { Program } from './program-state.tsx';
 
 /** Tells screen readers when an installation, a removal or a check begins and ends. The lines between are not announced. */
@@ -21,12 +22,14 @@ function changeOf(before: Program | undefined, program: Program): string | null 
   if (before === undefined) return null;
   const { name, state, installedVersion, error, lastCheck } = program;
   if (before.isChecking && !program.isChecking) {
-    return `The check of ${name} has ${lastCheck?.isOk ? 'passed' : 'failed'}.`;
+    return lastCheck?.isOk ? texts.checkHasPassed({ name }) : texts.checkHasFailed({ name });
   }
-  if (!before.isChecking && program.isChecking) return `Checking ${name}.`;
+  if (!before.isChecking && program.isChecking) return texts.checking({ name });
   if (before.state === state) return null;
-  if (state === 'INSTALLING') return `Installing ${name}.`;
-  if (state === 'REMOVING') return `Removing ${name}.`;
-  if (state === 'FAILED') return `${name}: ${error ?? 'The installation failed.'}`;
-  return state === 'INSTALLED' ? `${name} ${installedVersion ?? ''} is installed.` : `${name} is removed.`;
+  if (state === 'INSTALLING') return texts.installing({ name });
+  if (state === 'REMOVING') return texts.removing({ name });
+  if (state === 'FAILED') return `${name}: ${error ?? texts.installationFailed}`;
+  return state === 'INSTALLED'
+    ? texts.installed({ name, installedVersion: installedVersion ?? '' })
+    : texts.removed({ name });
 }

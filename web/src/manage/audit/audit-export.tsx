@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
 import type { auditExportQuery } from '../../__generated__/auditExportQuery.graphql.ts';
+import { auditExport as texts } from '../../texts/audit.ts';
 import { Button } from '../../ui/button.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { csvOf, save } from '../kit/save.ts';
@@ -66,9 +67,8 @@ export function AuditExport({
       const rows = all.map(({ data, ...entry }) => ({ ...entry, data: JSON.stringify(data) }));
       if (format === 'csv') save('audit-log.csv', 'text/csv', csvOf(csvColumns, rows));
       else save('audit-log.json', 'application/json', `${JSON.stringify(all, null, 2)}\n`);
-      toasts.say(`Exported ${all.length} entries.`);
-      if (isCut)
-        toasts.fail(`The export has only the last ${maxEntries.toLocaleString('en')} entries. Select fewer days.`);
+      toasts.say(texts.exported({ count: all.length }));
+      if (isCut) toasts.fail(texts.exportCut({ limit: maxEntries.toLocaleString('en') }));
     } catch (error) {
       toasts.fail((error as Error).message);
     } finally {
@@ -79,14 +79,14 @@ export function AuditExport({
     <>
       {count !== null && (
         <p className="soft" role="status">
-          {count} entries read
+          {texts.entriesRead({ count })}
         </p>
       )}
       <Button disabled={count !== null} onClick={() => void run('csv')}>
-        Export CSV
+        {texts.exportCsv}
       </Button>
       <Button disabled={count !== null} onClick={() => void run('json')}>
-        Export JSON
+        {texts.exportJson}
       </Button>
     </>
   );

@@ -9,6 +9,8 @@ import type { auditPageQuery } from '../../__generated__/auditPageQuery.graphql.
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
 import { useUrlParams } from '../../layout/use-url-params.ts';
+import { auditPage as texts } from '../../texts/audit.ts';
+import { common } from '../../texts/common.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorBoundary } from '../../ui/error-boundary.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -44,33 +46,44 @@ export function AuditPage() {
   const shown = useDeferredValue(values);
   const id = organization?.organizationId ?? '';
   const actors = useActorChoices(id);
-  if (!organization) return <Empty title="No organization" />;
+  if (!organization) return <Empty title={common.noOrganization} />;
   return (
-    <Page title="Audit log" actions={<AuditExport organizationId={id} filter={values} />}>
+    <Page title={texts.auditLog} actions={<AuditExport organizationId={id} filter={values} />}>
       <search className="tool-row">
-        <Picker label="Actor" none="Anyone" source={actors} value={values.by} onChange={(by) => change({ by })} />
         <Picker
-          label="Action"
-          none="Any action"
+          label={texts.actor}
+          none={texts.anyone}
+          source={actors}
+          value={values.by}
+          onChange={(by) => change({ by })}
+        />
+        <Picker
+          label={texts.action}
+          none={texts.anyAction}
           source={actions}
           value={values.action}
           onChange={(action) => change({ action })}
         />
         <TextField
-          label="From"
+          label={texts.from}
           type="date"
           value={values.from}
           onChange={({ target }) => change({ from: target.value })}
         />
-        <TextField label="To" type="date" value={values.to} onChange={({ target }) => change({ to: target.value })} />
+        <TextField
+          label={texts.to}
+          type="date"
+          value={values.to}
+          onChange={({ target }) => change({ to: target.value })}
+        />
         {isAny && (
           <Button tone="quiet" icon="close" onClick={clear}>
-            Clear
+            {texts.clear}
           </Button>
         )}
       </search>
       <ErrorBoundary resetKey={JSON.stringify(shown)}>
-        <Suspense fallback={<Loading label="Loading the audit log" />}>
+        <Suspense fallback={<Loading label={texts.loadingTheAuditLog} />}>
           <div className={shown === values ? undefined : 'stale'}>
             <Log organizationId={id} filter={shown} />
           </div>
@@ -92,7 +105,7 @@ function Log({ organizationId, filter }: { readonly organizationId: string; read
     { id: organizationId, filter: filterOf(filter) },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!found.organization) return <Empty title="No organization" />;
+  if (!found.organization) return <Empty title={common.noOrganization} />;
   return <Entries organization={found.organization} />;
 }
 
@@ -129,31 +142,31 @@ function Entries({ organization }: { readonly organization: auditPage_organizati
     organization,
   );
   const columns: readonly Column<Entry>[] = [
-    { label: 'Time', cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { label: 'Actor', cell: ({ actorName }) => actorName ?? <span className="soft">Key or service</span> },
+    { label: common.time, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { label: texts.actor, cell: ({ actorName }) => actorName ?? <span className="soft">{texts.keyOrService}</span> },
     {
-      label: 'Action',
+      label: texts.action,
       cell: ({ action, targetId }) => (
         <div>
-          {action ? actionText(action) : 'Unknown action'}
+          {action ? actionText(action) : texts.unknownAction}
           {targetId && <span className="under">{targetId}</span>}
         </div>
       ),
     },
-    { label: 'IP address', cell: ({ address }) => address && <code>{address}</code> },
+    { label: texts.ipAddress, cell: ({ address }) => address && <code>{address}</code> },
     {
-      label: 'Details',
+      label: texts.details,
       cell: ({ data: more }) =>
         more && typeof more === 'object' && Object.keys(more).length > 0 ? <JsonTree value={more} depth={2} /> : null,
     },
   ];
   return (
     <List
-      label="Audit log"
+      label={texts.auditLog}
       columns={columns}
       edges={data.auditLog.edges}
       keyOf={({ id }) => id}
-      empty={{ title: 'No matching entries', text: 'Change or clear the filters.' }}
+      empty={{ title: common.noMatches, text: texts.noMatchesText }}
       hasMore={hasNext}
       isLoading={isLoadingNext}
       onMore={() => loadNext(50)}

@@ -6,6 +6,7 @@ import { useSigned } from '../../app/gate.tsx';
 import { useMemberChoices } from '../../pickers/use-member-choices.ts';
 import { useSource } from '../../pickers/use-source.ts';
 import { useUserChoices } from '../../pickers/use-user-choices.ts';
+import { actorChoices as texts } from '../../texts/audit.ts';
 import { type Choice, type ChoiceSource, inTurn } from '../../ui/use-choices.ts';
 
 /**
@@ -81,5 +82,5 @@ function useServiceUsersOf(id: string): ChoiceSource {
 const choiceOfService = (user: { readonly serviceUserId: string; readonly displayName: string }): Choice => ({
   value: user.serviceUserId,
   label: user.displayName,
-  under: 'service user',
+  under: texts.serviceUser,
 });

@@ -1,3 +1,5 @@
+import { actionFields as texts } from '../../texts/automation-form.ts';
+import { common } from '../../texts/common.ts';
 import { Select, TextArea, TextField } from '../../ui/field.tsx';
 import type { Action, ActionDraft } from './action.ts';
 import { actionLabel } from './labels.ts';
@@ -28,7 +30,7 @@ export function ActionFields({ draft, mayStart, problems, onChange }: ActionFiel
   return (
     <>
       <Select
-        label="Type"
+        label={common.type}
         value={type}
         error={problemOf(problems, 'type')}
         onChange={({ target }) => set({ type: target.value as Action['type'] })}
@@ -41,7 +43,7 @@ export function ActionFields({ draft, mayStart, problems, onChange }: ActionFiel
       </Select>
       {type === 'message_session' && <TargetField draft={draft} problems={problems} onChange={onChange} />}
       <TextArea
-        label="Prompt"
+        label={common.prompt}
         rows={6}
         required
         value={prompt}
@@ -51,8 +53,8 @@ export function ActionFields({ draft, mayStart, problems, onChange }: ActionFiel
       {type === 'start_session' && <StartFields draft={draft} problems={problems} onChange={onChange} />}
       {type === 'monitor_session' && (
         <MoreJson
-          title="Channel configuration"
-          hint="The service stores this configuration without using it."
+          title={texts.channelConfiguration}
+          hint={texts.channelConfigurationHint}
           value={draft.more}
           error={problemOf(problems, 'more') ?? problemOf(problems, 'slackMonitorConfig')}
           onChange={(more) => set({ more })}
@@ -87,15 +89,15 @@ function StartFields({ draft, problems, onChange }: PartProps) {
           onChange={(playbookId) => set({ playbookId })}
         />
         <TextField
-          label="Tags"
-          placeholder="Separate tags with commas"
+          label={common.tags}
+          placeholder={texts.tagsPlaceholder}
           value={draft.tags}
           error={problemOf(session, 'tags')}
           onChange={({ target }) => set({ tags: target.value })}
         />
         <TextField
-          label="Repositories"
-          placeholder="owner/name, owner/other"
+          label={common.repositories}
+          placeholder={texts.repositoriesPlaceholder}
           spellCheck={false}
           value={draft.repos}
           error={problemOf(session, 'repos')}
@@ -103,8 +105,8 @@ function StartFields({ draft, problems, onChange }: PartProps) {
         />
       </div>
       <MoreJson
-        title="Other session options"
-        hint="The service stores platform, bypassApproval and notifications without using them."
+        title={texts.otherOptions}
+        hint={texts.otherOptionsHint}
         value={draft.more}
         error={problemOf(problems, 'more') ?? problemBeside(session, 'playbookId', 'tags', 'repos')}
         onChange={(more) => set({ more })}

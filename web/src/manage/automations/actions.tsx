@@ -1,3 +1,5 @@
+import { actions as texts } from '../../texts/automation-form.ts';
+import { common } from '../../texts/common.ts';
 import { Button } from '../../ui/button.tsx';
 import { type ActionDraft, newAction } from './action.ts';
 import { ActionFields } from './action-fields.tsx';
@@ -20,10 +22,10 @@ export function Actions({ actions, problems, onChange }: ActionsProps) {
   const isWatching = actions.some(({ type }) => type === 'monitor_session');
   return (
     <fieldset className="group-box">
-      <legend>Actions</legend>
+      <legend>{common.actions}</legend>
       {actions.map((draft, n) => (
         <fieldset className="part" key={draft.key}>
-          <legend className={actions.length > 1 ? undefined : 'for-readers'}>Action {n + 1}</legend>
+          <legend className={actions.length > 1 ? undefined : 'for-readers'}>{texts.legend({ n: n + 1 })}</legend>
           <ActionFields
             draft={draft}
             mayStart={!starts || draft.type === 'start_session'}
@@ -48,7 +50,7 @@ export function Actions({ actions, problems, onChange }: ActionsProps) {
                   )
                 }
               >
-                Remove action {n + 1}
+                {texts.remove({ n: n + 1 })}
               </Button>
             </div>
           )}
@@ -62,7 +64,7 @@ export function Actions({ actions, problems, onChange }: ActionsProps) {
             icon="plus"
             onClick={() => onChange([...actions, newAction(starts ? 'message_session' : 'start_session')], true)}
           >
-            Add action
+            {texts.add}
           </Button>
         </div>
       )}

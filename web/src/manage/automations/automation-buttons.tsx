@@ -8,6 +8,8 @@ import type { automationButtonsEnableMutation } from '../../__generated__/automa
 import type { automationButtonsRunMutation } from '../../__generated__/automationButtonsRunMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { sessionAddress } from '../../session/address.ts';
+import { automationButtons as texts } from '../../texts/automations.ts';
+import { common } from '../../texts/common.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
@@ -98,10 +100,10 @@ export function AutomationButtons({ automation, connections, onDeleted, onRun }:
     if (!payload?.run) return;
     if (payload.run.error) toasts.fail(`${name}: ${payload.run.error.message}`);
     else {
-      const text = `${name}: run ${payload.run.status.toLowerCase()}.`;
+      const text = texts.runState({ name, status: payload.run.status.toLowerCase() });
       const { sessionId } = payload.run;
       if (sessionId == null) toasts.say(text);
-      else toasts.sayOf(text, { label: 'View session', href: sessionAddress(sessionId) });
+      else toasts.sayOf(text, { label: texts.viewSession, href: sessionAddress(sessionId) });
     }
     onRun?.();
   };
@@ -110,36 +112,45 @@ export function AutomationButtons({ automation, connections, onDeleted, onRun }:
     const expect = (store: RecordSourceSelectorProxy) => void store.get(id)?.setValue(isOn, 'isEnabled');
     const { errors } = await (isOn ? enable : disable)({ input }, expect);
     if (errors !== null) return;
-    toasts.say(`${isOn ? 'Enabled' : 'Disabled'} ${name}.`, isUndoing ? undefined : () => void turn(!isOn, true));
+    toasts.say(
+      isOn ? common.enabledName({ name }) : common.disabledName({ name }),
+      isUndoing ? undefined : () => void turn(!isOn, true),
+    );
   };
   return (
     <>
-      <Button size="small" icon="play" isBusy={isRunning} aria-label={`Run now: ${name}`} onClick={() => void runNow()}>
-        Run now
+      <Button
+        size="small"
+        icon="play"
+        isBusy={isRunning}
+        aria-label={texts.runNowName({ name })}
+        onClick={() => void runNow()}
+      >
+        {texts.runNow}
       </Button>
       <Button
         size="small"
-        aria-label={`${isEnabled ? 'Disable' : 'Enable'} ${name}`}
+        aria-label={isEnabled ? common.disableName({ name }) : common.enableName({ name })}
         onClick={() => void turn(!isEnabled)}
       >
-        {isEnabled ? 'Disable' : 'Enable'}
+        {isEnabled ? common.disable : common.enable}
       </Button>
-      <Button size="small" tone="danger" aria-label={`Delete ${name}`} onClick={() => setConfirming(true)}>
-        Delete
+      <Button size="small" tone="danger" aria-label={common.deleteName({ name })} onClick={() => setConfirming(true)}>
+        {common.delete}
       </Button>
       {isConfirming && (
         <Confirm
           key={id}
-          title={`Delete ${name}?`}
-          text="It stops running. The sessions that it started are kept."
-          confirmLabel="Delete"
+          title={common.deleteNameTitle({ name })}
+          text={texts.deleteText}
+          confirmLabel={common.delete}
           isBusy={isRemoving}
           onClose={() => setConfirming(false)}
           onConfirm={() =>
             void remove({ input, connections }).then(({ errors }) => {
               setConfirming(false);
               if (errors !== null) return;
-              toasts.say(`Deleted ${name}.`);
+              toasts.say(common.deletedName({ name }));
               onDeleted?.();
             })
           }

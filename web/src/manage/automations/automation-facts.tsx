@@ -7,11 +7,15 @@ import type {
 } from '../../__generated__/automationFacts_automation.graphql.ts';
 import type { automationFragment_automation$key } from '../../__generated__/automationFragment_automation.graphql.ts';
 import { sessionAddress } from '../../session/address.ts';
+import { automationFacts as texts } from '../../texts/automations.ts';
+import { common } from '../../texts/common.ts';
+import { RichText } from '../../ui/rich-text.tsx';
 import { visible } from '../../ui/visible.ts';
 import { type Action, readAction } from './action.ts';
 import { automationFragment } from './automation-fragment.ts';
 import { definitionOf } from './draft.ts';
 import { actionLabel, eventLabel, missedLabel, operatorLabel } from './labels.ts';
+import { ruleText } from './rule-text.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { recurring, type Trigger } from './trigger.ts';
 
@@ -49,8 +53,8 @@ export function AutomationFacts({ automation }: { readonly automation: automatio
     <>
       {triggers.length === 0 && (
         <>
-          <dt>Trigger</dt>
-          <dd>None</dd>
+          <dt>{common.trigger}</dt>
+          <dd>{common.none}</dd>
         </>
       )}
       {triggers.map((trigger, n) => (
@@ -66,30 +70,38 @@ export function AutomationFacts({ automation }: { readonly automation: automatio
   );
 }
 
+type Condition = NonNullable<Trigger['conditions']>['any'][number]['all'][number];
+
+function conditionText({ field, operator, value }: Condition): string {
+  if (operator === 'RECURRENCE') return String(value);
+  return [field, operatorLabel(operator), ...(value == null ? [] : [JSON.stringify(value)])].join(' ');
+}
+
 function TriggerFact({ trigger }: { readonly trigger: Trigger }) {
   const { eventType, conditions, timeZone, replies } = trigger;
+  const groups = conditions?.any ?? [];
+  const [first] = groups[0]?.all ?? [];
+  const schedule =
+    eventType === recurring && groups.length === 1 && groups[0]?.all.length === 1 && first?.operator === 'RECURRENCE'
+      ? ruleText(String(first.value), timeZone ?? 'UTC')
+      : null;
   return (
     <>
-      <dt>Trigger</dt>
+      <dt>{common.trigger}</dt>
       <dd>
         {eventLabel(eventType)}
-        {conditions?.any.map(({ all }, n) => {
-          const text = all
-            .map(({ field, operator, value }) =>
-              operator === 'RECURRENCE'
-                ? String(value)
-                : [field, operatorLabel(operator), ...(value == null ? [] : [JSON.stringify(value)])].join(' '),
-            )
-            .join(' and ');
-          return (
+        {schedule !== null && <div>{schedule}</div>}
+        {schedule === null &&
+          groups.map(({ all }, n) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: groups have no names.
             <div key={n}>
-              {n > 0 && <span className="soft">or </span>}
-              <code>{text}</code>
+              {n > 0 && <span className="soft">{texts.or} </span>}
+              <code>{all.map(conditionText).join(` ${texts.and} `)}</code>
             </div>
-          );
-        })}
-        {eventType === recurring && timeZone && <div className="soft">Time zone: {timeZone}</div>}
+          ))}
+        {schedule === null && eventType === recurring && timeZone && (
+          <div className="soft">{texts.timeZone({ timeZone })}</div>
+        )}
         {replies.length > 0 && (
           <div>
             <code>{JSON.stringify({ replies })}</code>
@@ -111,18 +123,29 @@ function ActionFact({ action, named }: { readonly action: Action; readonly named
         <div className="prompt-text">{prompt}</div>
         {target && (
           <div>
-            Session: <Link href={sessionAddress(target)}>{session?.title ?? target}</Link>
+            <RichText
+              text={texts.targetSession}
+              slots={{ link: <Link href={sessionAddress(target)}>{session?.title ?? target}</Link> }}
+            />
           </div>
         )}
-        {autoCreate && <div className="soft">or a new session if it no longer accepts messages</div>}
+        {autoCreate && <div className="soft">{texts.orNewSession}</div>}
         {playbookId && (
           <div>
-            Playbook:{' '}
-            {playbook ? <Link href={`/manage/playbooks/${playbook.id}`}>{visible(playbook.title)}</Link> : playbookId}
+            <RichText
+              text={texts.playbook}
+              slots={{
+                value: playbook ? (
+                  <Link href={`/manage/playbooks/${playbook.id}`}>{visible(playbook.title)}</Link>
+                ) : (
+                  playbookId
+                ),
+              }}
+            />
           </div>
         )}
-        {tags && <div className="soft">Tags: {tags}</div>}
-        {repos && <div className="soft">Repositories: {repos}</div>}
+        {tags && <div className="soft">{texts.tags({ tags })}</div>}
+        {repos && <div className="soft">{texts.repositories({ repos })}</div>}
         {more && <pre className="code">{more}</pre>}
       </dd>
     </>
@@ -132,13 +155,17 @@ function ActionFact({ action, named }: { readonly action: Action; readonly named
 function SettingFacts({ settings }: { readonly settings: Settings }) {
   const draft = readSettings(settings);
   const facts: readonly (readonly [string, string])[] = [
-    ['ACU limit per session', draft.maxAcuLimit],
-    ['Run limit', draft.maxPerWindow && `${draft.maxPerWindow} in ${draft.windowSeconds} seconds`],
-    ['Maximum concurrent sessions', draft.maxConcurrentRuns],
-    ['Maximum queued runs', draft.maxQueueDepth],
-    ['Random delay', draft.jitterSeconds && `up to ${draft.jitterSeconds} seconds`],
-    ['Missed runs', settings.missedRuns ? missedLabel(settings.missedRuns) : ''],
-    ['Run as', draft.runAs === 'ORGANIZATION' ? '' : 'Creator of the automation'],
+    [common.sessionAcuLimit, draft.maxAcuLimit],
+    [
+      texts.runLimit,
+      draft.maxPerWindow &&
+        texts.runLimitValue({ runs: Number(draft.maxPerWindow), seconds: Number(draft.windowSeconds) }),
+    ],
+    [common.maxConcurrentSessions, draft.maxConcurrentRuns],
+    [texts.maxQueuedRuns, draft.maxQueueDepth],
+    [texts.randomDelay, draft.jitterSeconds && texts.upToSeconds({ seconds: Number(draft.jitterSeconds) })],
+    [texts.missedRuns, settings.missedRuns ? missedLabel(settings.missedRuns) : ''],
+    [texts.runAs, draft.runAs === 'ORGANIZATION' ? '' : texts.creator],
   ];
   return (
     <>
@@ -152,7 +179,7 @@ function SettingFacts({ settings }: { readonly settings: Settings }) {
         ))}
       {draft.more && (
         <>
-          <dt>Other settings</dt>
+          <dt>{texts.otherSettings}</dt>
           <dd>
             <pre className="code">{draft.more}</pre>
           </dd>

@@ -13,6 +13,8 @@ import type {
 import type { automationFragment_automation$key } from '../../__generated__/automationFragment_automation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { automationForm as texts } from '../../texts/automation-form.ts';
+import { common } from '../../texts/common.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
@@ -205,7 +207,7 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
       setProblems((errors ?? []).map(({ message, path }) => ({ message, path: formPathOf(path?.slice(1) ?? []) })));
       if (!payload?.automation) return setRefusals((before) => before + 1);
       draftState.end();
-      toasts.say(`Saved ${draft.name.trim()}.`);
+      toasts.say(common.savedName({ name: draft.name.trim() }));
       onDone(payload.automation.id, madeWebhook(payload.webhookSecret, payload.automation.triggers));
       return;
     }
@@ -228,7 +230,7 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
     <form className="form card sheet" ref={form} onSubmit={(event) => void submit(event)}>
       {draftState.isRestored && <Restored onDiscard={() => toasts.say(discardedText, draftState.discard())} />}
       <TextField
-        label="Name"
+        label={common.name}
         required
         autoFocus={base === null}
         value={draft.name}
@@ -260,10 +262,10 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
         />
       )}
       <div className="buttons">
-        <Button onClick={cancel}>Cancel</Button>
-        {other && <Button onClick={() => takeTheirs(other.definition)}>Use their version</Button>}
+        <Button onClick={cancel}>{common.cancel}</Button>
+        {other && <Button onClick={() => takeTheirs(other.definition)}>{texts.useTheirs}</Button>}
         <Button type="submit" tone="primary" isBusy={isCreating || isUpdating}>
-          {other ? 'Save my version' : 'Save'}
+          {other ? texts.saveMine : common.save}
         </Button>
       </div>
     </form>

@@ -12,6 +12,8 @@ import type { automationPageSubscription } from '../../__generated__/automationP
 import { Page } from '../../layout/page.tsx';
 import { useLive } from '../../relay/use-live.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { automationPage as texts } from '../../texts/automations.ts';
+import { common } from '../../texts/common.ts';
 import { nameOf } from '../../ui/actor.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -39,7 +41,7 @@ function NewAutomation() {
   const [, go] = useLocation();
   const [made, setMade] = useState<{ readonly id: string; readonly webhook: MadeWebhook } | null>(null);
   return (
-    <Page title="New automation">
+    <Page title={texts.newAutomation}>
       <AutomationForm
         automation={null}
         onCancel={() => go('/manage/automations')}
@@ -69,7 +71,7 @@ function LoadedAutomation({ id }: { readonly id: string }) {
     { fetchPolicy: 'store-and-network', fetchKey },
   );
   if (node?.__typename !== 'Automation' || node.deletedAt || !node.automation) {
-    return <Empty title="Automation not found" text="It may have been deleted." />;
+    return <Empty title={texts.automationNotFound} text={common.mayBeDeleted} />;
   }
   return <Shown found={node.automation} onChanged={() => setFetchKey((before) => before + 1)} />;
 }
@@ -118,6 +120,7 @@ function Shown({ found, onChanged }: ShownProps) {
   const [, go] = useLocation();
   const [isChanging, setChanging] = useState(() => hasDraft(automation.automationId));
   const [made, setMade] = useState<MadeWebhook | null>(null);
+  const createdBy = nameOf(automation.createdBy);
   const { name, isEnabled, triggers, nextRuns, lastErrorMessage, lastErrorAt, lastRunAt } = automation;
   const hasFailedLast = lastErrorAt && !(lastRunAt && new Date(lastRunAt) > new Date(lastErrorAt));
   const variables = useMemo(() => ({ ids: [automation.id] }), [automation.id]);
@@ -158,7 +161,7 @@ function Shown({ found, onChanged }: ShownProps) {
   const { isAllowed: mayChange } = automation.viewerCanManage;
   if (isChanging) {
     return (
-      <Page title={`Edit ${name}`}>
+      <Page title={common.editName({ name })}>
         <AutomationForm
           automation={automation}
           onCancel={() => setChanging(false)}
@@ -188,27 +191,27 @@ function Shown({ found, onChanged }: ShownProps) {
               onRun={onChanged}
             />
             <Button size="small" tone="primary" icon="edit" onClick={() => setChanging(true)}>
-              Edit
+              {common.edit}
             </Button>
           </>
         )
       }
     >
       <div className="sheets">
-        <section className="card sheet" aria-label="Configuration">
+        <section className="card sheet" aria-label={texts.configuration}>
           <dl className="facts">
-            <dt>Status</dt>
+            <dt>{common.status}</dt>
             <dd>
-              <Badge tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? 'Enabled' : 'Disabled'}</Badge>
+              <Badge tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? common.enabled : common.disabled}</Badge>
             </dd>
             <AutomationFacts automation={automation} />
-            <dt>Created</dt>
+            <dt>{common.created}</dt>
             <dd>
-              <Time at={automation.createdAt} /> {nameOf(automation.createdBy) && `by ${nameOf(automation.createdBy)}`}
+              <Time at={automation.createdAt} /> {createdBy !== null && texts.by({ name: createdBy })}
             </dd>
             {lastErrorMessage && hasFailedLast && (
               <>
-                <dt>Last error</dt>
+                <dt>{texts.lastError}</dt>
                 <dd>
                   {lastErrorMessage} (<Time at={lastErrorAt} />)
                 </dd>
@@ -222,22 +225,22 @@ function Shown({ found, onChanged }: ShownProps) {
         {nextRuns.length > 0 && (
           <section className="card sheet" aria-labelledby="next-runs">
             <header>
-              <h2 id="next-runs">Next runs</h2>
+              <h2 id="next-runs">{texts.nextRuns}</h2>
             </header>
             <Times times={nextRuns} timeZone={zone} />
           </section>
         )}
         <section className="card sheet" aria-labelledby="runs">
           <header>
-            <h2 id="runs">Runs</h2>
+            <h2 id="runs">{texts.runs}</h2>
             <Button size="small" onClick={onChanged}>
-              Refresh
+              {common.refresh}
             </Button>
           </header>
           <Runs automation={automation} />
         </section>
         <p>
-          <Link href="/manage/automations">All automations</Link>
+          <Link href="/manage/automations">{texts.allAutomations}</Link>
         </p>
       </div>
       {made && <WebhookSecret made={made} onClose={() => setMade(null)} />}
@@ -271,32 +274,26 @@ function Incoming({ automation, mayChange, onMade }: IncomingProps) {
   return (
     <div className="sheets">
       {automation.triggers.flatMap(({ webhookUrl }) =>
-        webhookUrl ? [<CopyLine key={webhookUrl} label="Webhook URL" value={webhookUrl} />] : [],
+        webhookUrl ? [<CopyLine key={webhookUrl} label={texts.webhookUrl} value={webhookUrl} />] : [],
       )}
       <details>
-        <summary>Set up GitHub or GitLab</summary>
-        <p>
-          GitHub: open Settings → Webhooks → Add webhook. Enter this URL as “Payload URL”, application/json as “Content
-          type” and the webhook secret as “Secret”.
-        </p>
-        <p>
-          GitLab: open Settings → Webhooks → Add new webhook. Enter this URL as “URL” and the webhook secret as “Secret
-          token”.
-        </p>
-        <p>Other services send the secret in the X-Webhook-Secret header.</p>
+        <summary>{texts.setUpGithubGitlab}</summary>
+        <p>{texts.githubSetUp}</p>
+        <p>{texts.gitlabSetUp}</p>
+        <p>{texts.otherSetUp}</p>
       </details>
       {mayChange && (
         <div className="actions">
           <Button size="small" icon="key" onClick={() => setConfirming(true)}>
-            Rotate secret
+            {texts.rotateSecret}
           </Button>
         </div>
       )}
       {isConfirming && (
         <Confirm
-          title="Rotate the webhook secret?"
-          text="The current secret stops working immediately. Requests with it are refused."
-          confirmLabel="Rotate"
+          title={texts.rotateTitle}
+          text={texts.rotateText}
+          confirmLabel={common.rotate}
           isBusy={isRotating}
           onClose={() => setConfirming(false)}
           onConfirm={() => void confirm()}

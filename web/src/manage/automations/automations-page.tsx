@@ -8,6 +8,8 @@ import type { automationsPagePaginationQuery } from '../../__generated__/automat
 import type { automationsPageQuery } from '../../__generated__/automationsPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
+import { automationsPage as texts } from '../../texts/automations.ts';
+import { common } from '../../texts/common.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -34,7 +36,7 @@ export function AutomationsPage() {
     { id: organization?.organizationId ?? '' },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!found.organization) return <Empty title="No organization" />;
+  if (!found.organization) return <Empty title={common.noOrganization} />;
   return <Automations organization={found.organization} />;
 }
 
@@ -78,7 +80,7 @@ function Automations({ organization }: { readonly organization: automationsPage_
   const mayChange = may('MANAGE_ORG_AUTOMATIONS');
   const columns: readonly Column<Automation>[] = [
     {
-      label: 'Name',
+      label: common.name,
       cell: ({ id, name, triggers }) => (
         <div>
           <Link className="row-link" data-list-item href={`/manage/automations/${id}`}>
@@ -89,18 +91,18 @@ function Automations({ organization }: { readonly organization: automationsPage_
       ),
     },
     {
-      label: 'State',
+      label: common.state,
       cell: ({ isEnabled, consecutiveFailures, lastErrorMessage }) =>
         consecutiveFailures > 0 ? (
           <span title={lastErrorMessage ?? undefined}>
-            <Badge tone="bad">Failed {consecutiveFailures === 1 ? 'once' : `${consecutiveFailures} times`}</Badge>
+            <Badge tone="bad">{texts.failedTimes({ count: consecutiveFailures })}</Badge>
           </span>
         ) : (
-          <Badge tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? 'Enabled' : 'Disabled'}</Badge>
+          <Badge tone={isEnabled ? 'good' : 'plain'}>{isEnabled ? common.enabled : common.disabled}</Badge>
         ),
     },
-    { label: 'Next run', cell: ({ nextRunAt }) => (nextRunAt ? <Time at={nextRunAt} /> : null) },
-    { label: 'Last run', cell: ({ lastRunAt }) => (lastRunAt ? <Time at={lastRunAt} /> : null) },
+    { label: texts.nextRun, cell: ({ nextRunAt }) => (nextRunAt ? <Time at={nextRunAt} /> : null) },
+    { label: texts.lastRun, cell: ({ lastRunAt }) => (lastRunAt ? <Time at={lastRunAt} /> : null) },
     actionsColumn((automation) =>
       automation.viewerCanManage.isAllowed ? (
         <AutomationButtons automation={automation} connections={[data.automations.__id]} />
@@ -109,19 +111,19 @@ function Automations({ organization }: { readonly organization: automationsPage_
   ];
   const add = mayChange ? (
     <Button tone="primary" icon="plus" onClick={() => go('/manage/automations/new')}>
-      New automation
+      {texts.newAutomation}
     </Button>
   ) : null;
   return (
-    <Page title="Automations" actions={add}>
+    <Page title={common.automations} actions={add}>
       <List
-        label="Automations"
+        label={common.automations}
         columns={columns}
         edges={data.automations.edges}
         keyOf={({ id }) => id}
         empty={{
-          title: 'No automations yet',
-          text: 'An automation starts sessions on a schedule, after an event or for a webhook. Create one to automate a task.',
+          title: texts.noAutomationsYet,
+          text: texts.emptyText,
           action: add,
         }}
         hasMore={hasNext}

@@ -1,4 +1,5 @@
 import { Fragment, useId } from 'react';
+import { conditionGroups as texts } from '../../texts/automation-form.ts';
 import { Button } from '../../ui/button.tsx';
 import { newCondition } from './condition.ts';
 import { ConditionRow } from './condition-row.tsx';
@@ -39,15 +40,15 @@ export function ConditionGroups({ groups, event, schemas, problems, onChange }: 
           </option>
         ))}
       </datalist>
-      {groups.length === 0 && <p className="soft">The automation runs on every event of this type.</p>}
+      {groups.length === 0 && <p className="soft">{texts.everyEvent}</p>}
       {groups.map(({ key, all }, n) => {
         const wrong = problemsIn(problems, 'any', n);
         const problem = problemBeside(wrong, 'all') ?? problemBeside(problemsIn(wrong, 'all'), ...indexes(all));
         return (
           <Fragment key={key}>
-            {n > 0 && <p className="or">or</p>}
+            {n > 0 && <p className="or">{texts.or}</p>}
             <fieldset className="condition-group">
-              <legend className={groups.length > 1 ? undefined : 'for-readers'}>Match all conditions</legend>
+              <legend className={groups.length > 1 ? undefined : 'for-readers'}>{texts.matchAll}</legend>
               {all.map((condition, m) => (
                 <ConditionRow
                   key={condition.key}
@@ -76,7 +77,7 @@ export function ConditionGroups({ groups, event, schemas, problems, onChange }: 
               {problem && <Problem text={problem} />}
               <div className="actions">
                 <Button size="small" icon="plus" onClick={() => setAll(n, [...all, fresh()], true)}>
-                  Add condition
+                  {texts.addCondition}
                 </Button>
               </div>
             </fieldset>
@@ -86,7 +87,7 @@ export function ConditionGroups({ groups, event, schemas, problems, onChange }: 
       {beside && <Problem text={beside} />}
       <div className="actions">
         <Button size="small" icon="plus" onClick={() => onChange([...groups, { key: newKey(), all: [fresh()] }], true)}>
-          {groups.length === 0 ? 'Add condition' : 'Add alternative'}
+          {groups.length === 0 ? texts.addCondition : texts.addAlternative}
         </Button>
       </div>
     </>

@@ -1,3 +1,5 @@
+import { conditionRow as texts } from '../../texts/automation-form.ts';
+import { common } from '../../texts/common.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select, TextArea, TextField } from '../../ui/field.tsx';
 import { type ConditionDraft, type ValueKind, valueKind } from './condition.ts';
@@ -28,7 +30,7 @@ export function ConditionRow(props: ConditionRowProps) {
   const kind = valueKind(operator, fieldSchema?.type ?? null);
   const operand = schemas.operators.find(({ name }) => name === operator)?.operand ?? null;
   const fieldProps = {
-    label: 'Value',
+    label: common.value,
     value: text,
     spellCheck: false,
     error: problemOf(problems, 'value'),
@@ -38,7 +40,7 @@ export function ConditionRow(props: ConditionRowProps) {
   return (
     <div className="condition">
       <TextField
-        label="Field"
+        label={texts.field}
         list={listId}
         required
         spellCheck={false}
@@ -47,7 +49,7 @@ export function ConditionRow(props: ConditionRowProps) {
         onChange={({ target }) => set({ field: target.value })}
       />
       <Select
-        label="Operator"
+        label={texts.operator}
         value={operator}
         error={problemOf(problems, 'operator')}
         onChange={({ target }) => set({ operator: target.value })}
@@ -62,7 +64,7 @@ export function ConditionRow(props: ConditionRowProps) {
         <TextArea
           {...fieldProps}
           rows={Math.min(8, Math.max(2, text.split('\n').length))}
-          hint="Enter one value per line."
+          hint={texts.onePerLine}
           onChange={({ target }) => set({ text: target.value })}
         />
       ) : kind === 'nothing' ? (
@@ -75,15 +77,15 @@ export function ConditionRow(props: ConditionRowProps) {
           onChange={({ target }) => set({ text: target.value })}
         />
       )}
-      <Button tone="quiet" icon="close" aria-label={`Remove condition ${index + 1}`} onClick={onRemove} />
+      <Button tone="quiet" icon="close" aria-label={texts.remove({ index: index + 1 })} onClick={onRemove} />
       {beside && <Problem text={beside} />}
     </div>
   );
 }
 
 const hints: Readonly<Partial<Record<ValueKind, string>>> = {
-  plain: 'Enter a number, true or false. Use quotes for text.',
-  range: 'Enter two numbers, the lower one first: 1, 5',
+  plain: texts.plainHint,
+  range: texts.rangeHint,
 };
 
 // Texts and numbers need no hint, except for patterns.

@@ -1,4 +1,5 @@
 import type { automationFragment_automation$data } from '../../__generated__/automationFragment_automation.graphql.ts';
+import { draft as texts } from '../../texts/automation-form.ts';
 import { type Action, type ActionDraft, newAction, readAction, type SessionOptions, writeAction } from './action.ts';
 import type { Problems } from './problems.ts';
 import { lacksDays, noDays } from './rule.ts';
@@ -120,7 +121,7 @@ export function problemsOf(draft: Draft): Problems {
       return [];
     } catch (error) {
       const isSyntax = error instanceof SyntaxError;
-      return [{ message: isSyntax ? `This is not valid JSON: ${error.message}.` : (error as Error).message, path }];
+      return [{ message: isSyntax ? texts.notJson({ message: error.message }) : (error as Error).message, path }];
     }
   };
   return [

@@ -1,3 +1,5 @@
+import { madeWebhook as texts } from '../../texts/automations.ts';
+import { common } from '../../texts/common.ts';
 import { asCurl } from '../../ui/copy.ts';
 import { ShownOnce } from '../kit/kit.ts';
 
@@ -21,10 +23,10 @@ export function WebhookSecret({ made, onClose }: { readonly made: MadeWebhook; r
   const { secret, address } = made;
   return (
     <ShownOnce
-      title="Incoming webhook secret"
+      title={texts.incomingWebhookSecret}
       values={[
-        { label: 'Secret', value: secret },
-        { label: 'URL', value: address },
+        { label: common.secret, value: secret },
+        { label: common.url, value: address },
       ]}
       curl={asCurl(address, `X-Webhook-Secret: ${secret}`, {})}
       onClose={onClose}

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { moreJson as texts } from '../../texts/automation-form.ts';
 import { TextArea } from '../../ui/field.tsx';
 
 interface MoreJsonProps {
@@ -17,7 +18,7 @@ export function MoreJson({ title, hint, value, error, onChange }: MoreJsonProps)
     <details className="more-json" open={isAny || error !== null}>
       <summary>{title}</summary>
       <TextArea
-        label={`${title} (JSON)`}
+        label={texts.jsonLabel({ title })}
         isLabelHidden
         rows={Math.min(16, Math.max(3, value.split('\n').length))}
         spellCheck={false}

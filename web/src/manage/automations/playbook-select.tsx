@@ -1,5 +1,6 @@
 import { useSigned } from '../../app/gate.tsx';
 import { usePlaybookChoices } from '../../pickers/use-playbook-choices.ts';
+import { common } from '../../texts/common.ts';
 import { Picker } from '../../ui/picker.tsx';
 
 interface PlaybookSelectProps {
@@ -13,5 +14,14 @@ interface PlaybookSelectProps {
 export function PlaybookSelect({ value, error, onChange }: PlaybookSelectProps) {
   const { organization } = useSigned();
   const playbooks = usePlaybookChoices(organization?.organizationId ?? '');
-  return <Picker label="Playbook" none="None" source={playbooks} value={value} error={error} onChange={onChange} />;
+  return (
+    <Picker
+      label={common.playbook}
+      none={common.none}
+      source={playbooks}
+      value={value}
+      error={error}
+      onChange={onChange}
+    />
+  );
 }

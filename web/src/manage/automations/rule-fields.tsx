@@ -1,10 +1,13 @@
 import { Suspense, useDeferredValue } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { ruleFieldsQuery } from '../../__generated__/ruleFieldsQuery.graphql.ts';
+import { ruleFields as texts } from '../../texts/automation-form.ts';
+import { common } from '../../texts/common.ts';
 import { dateFormat } from '../../ui/date.ts';
 import { Select, TextArea, TextField } from '../../ui/field.tsx';
 import { problemText } from '../../ui/problem-text.ts';
 import { type RuleFields as Fields, lacksDays, noDays, weekdays, writeRule } from './rule.ts';
+import { ruleText } from './rule-text.ts';
 
 interface RuleFieldsProps {
   readonly fields: Fields;
@@ -26,12 +29,13 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
   const shown = useDeferredValue(fields);
   const rule = writeRule(shown);
   const zone = useDeferredValue(timeZone);
+  const words = ruleText(rule, zone);
   const zoneChoices = zones.includes(timeZone) ? zones : [timeZone, ...zones];
   return (
     <>
       <div className="fields">
         <Select
-          label="Frequency"
+          label={texts.frequency}
           value={every}
           error={error}
           onChange={(event) => {
@@ -43,22 +47,22 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
             });
           }}
         >
-          <option value="minutes">Every few minutes</option>
-          <option value="hours">Hourly</option>
-          <option value="day">Daily</option>
-          <option value="week">Weekly</option>
-          <option value="month">Monthly</option>
-          <option value="own">Custom rule</option>
+          <option value="minutes">{texts.everyFewMinutes}</option>
+          <option value="hours">{texts.hourly}</option>
+          <option value="day">{texts.daily}</option>
+          <option value="week">{texts.weekly}</option>
+          <option value="month">{texts.monthly}</option>
+          <option value="own">{texts.customRule}</option>
         </Select>
         {every !== 'own' && (
           <TextField
             label={
               {
-                minutes: 'Interval (minutes)',
-                hours: 'Interval (hours)',
-                day: 'Interval (days)',
-                week: 'Interval (weeks)',
-                month: 'Interval (months)',
+                minutes: texts.intervalMinutes,
+                hours: texts.intervalHours,
+                day: texts.intervalDays,
+                week: texts.intervalWeeks,
+                month: texts.intervalMonths,
               }[every]
             }
             type="number"
@@ -70,7 +74,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
         )}
         {every === 'hours' && (
           <TextField
-            label="Minute"
+            label={texts.minute}
             type="number"
             min={0}
             max={59}
@@ -80,7 +84,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
         )}
         {isTimed && (
           <TextField
-            label="Time"
+            label={common.time}
             type="time"
             required
             value={time}
@@ -89,7 +93,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
         )}
         {every === 'month' && (
           <Select
-            label="Day of the month"
+            label={texts.dayOfTheMonth}
             value={dayOfMonth}
             onChange={(event) => set({ dayOfMonth: Number(event.target.value) })}
           >
@@ -99,11 +103,11 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
                 {index + 1}
               </option>
             ))}
-            <option value={-1}>Last day</option>
+            <option value={-1}>{texts.lastDay}</option>
           </Select>
         )}
         <Select
-          label="Time zone"
+          label={texts.timeZone}
           value={timeZone}
           error={zoneError}
           onChange={(event) => onTimeZone(event.target.value)}
@@ -115,7 +119,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
       </div>
       {every === 'week' && (
         <fieldset className="inline-boxes">
-          <legend>Days</legend>
+          <legend>{texts.days}</legend>
           {weekdays.map(([day, label]) => (
             <label className="check" key={day}>
               <input
@@ -132,24 +136,22 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
       )}
       {every === 'own' && (
         <TextArea
-          label="Rule"
+          label={texts.rule}
           rows={3}
           spellCheck={false}
           required
           value={own}
-          hint="Enter an RRULE (RFC 5545). A DTSTART line can precede it."
+          hint={texts.ruleHint}
           onChange={(event) => set({ own: event.target.value })}
         />
       )}
-      <section className="preview-times" aria-label="Next runs">
+      <section className="preview-times" aria-label={texts.nextRuns}>
         {lacksDays(shown) ? (
           <p role="status">{noDays}</p>
         ) : (
           <>
-            <p>
-              <code>{rule}</code>
-            </p>
-            <Suspense fallback={<p className="soft">Loading the next runs…</p>}>
+            {words !== null && <p>{words}</p>}
+            <Suspense fallback={<p className="soft">{texts.loadingNextRuns}</p>}>
               <NextTimes rule={rule} timeZone={zone} shownProblem={error} />
             </Suspense>
           </>

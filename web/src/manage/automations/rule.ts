@@ -1,3 +1,4 @@
+import { rule as texts } from '../../texts/automation-form.ts';
 /** A recurrence rule as fields of a form. */
 export interface RuleFields {
   readonly every: 'minutes' | 'hours' | 'day' | 'week' | 'month' | 'own';
@@ -15,20 +16,20 @@ export interface RuleFields {
 
 /** The weekdays as rules write them. */
 export const weekdays = [
-  ['MO', 'Monday'],
-  ['TU', 'Tuesday'],
-  ['WE', 'Wednesday'],
-  ['TH', 'Thursday'],
-  ['FR', 'Friday'],
-  ['SA', 'Saturday'],
-  ['SU', 'Sunday'],
+  ['MO', texts.monday],
+  ['TU', texts.tuesday],
+  ['WE', texts.wednesday],
+  ['TH', texts.thursday],
+  ['FR', texts.friday],
+  ['SA', texts.saturday],
+  ['SU', texts.sunday],
 ] as const;
 
 /** Returns true if the rule needs weekdays and none is selected. */
 export const lacksDays = ({ every, days }: RuleFields): boolean => every === 'week' && days.length === 0;
 
 /** The error in that case. */
-export const noDays = 'Select at least one day.';
+export const noDays = texts.noDay;
 
 const standard: RuleFields = {
   every: 'week',

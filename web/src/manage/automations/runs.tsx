@@ -3,6 +3,8 @@ import { Link } from 'wouter';
 import type { runs_automation$data, runs_automation$key } from '../../__generated__/runs_automation.graphql.ts';
 import type { runsPaginationQuery } from '../../__generated__/runsPaginationQuery.graphql.ts';
 import { sessionAddress } from '../../session/address.ts';
+import { runs as texts } from '../../texts/automations.ts';
+import { common } from '../../texts/common.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { safeAddress } from '../../ui/safe-address.ts';
@@ -14,9 +16,9 @@ import { eventLabel, runLabel, runTone } from './labels.ts';
 type Run = runs_automation$data['runs']['edges'][number]['node'];
 
 const columns: readonly Column<Run>[] = [
-  { label: 'Time', cell: ({ createdAt, scheduledFor }) => <Time at={scheduledFor ?? createdAt} /> },
+  { label: common.time, cell: ({ createdAt, scheduledFor }) => <Time at={scheduledFor ?? createdAt} /> },
   {
-    label: 'Trigger',
+    label: common.trigger,
     cell: ({ eventType, trigger }) => (
       <div>
         {eventLabel(eventType)}
@@ -25,7 +27,7 @@ const columns: readonly Column<Run>[] = [
     ),
   },
   {
-    label: 'Status',
+    label: common.status,
     cell: ({ status, error }) => (
       <div>
         <Badge tone={runTone(status)}>{runLabel(status)}</Badge>
@@ -34,9 +36,9 @@ const columns: readonly Column<Run>[] = [
     ),
   },
   {
-    label: 'Session',
+    label: common.session,
     cell: ({ sessionId, session }) =>
-      sessionId && <Link href={sessionAddress(sessionId)}>{session?.title ?? 'Session'}</Link>,
+      sessionId && <Link href={sessionAddress(sessionId)}>{session?.title ?? common.session}</Link>,
   },
 ];
 
@@ -83,13 +85,13 @@ export function Runs({ automation }: { readonly automation: runs_automation$key 
     automation,
   );
   const { edges } = data.runs;
-  if (edges.length === 0) return <p className="soft">No runs yet.</p>;
+  if (edges.length === 0) return <p className="soft">{texts.noRunsYet}</p>;
   return (
     <>
-      <Table label="Runs" columns={columns} rows={edges.map(({ node }) => node)} keyOf={({ id }) => id} />
+      <Table label={texts.runs} columns={columns} rows={edges.map(({ node }) => node)} keyOf={({ id }) => id} />
       {hasNext && (
         <Button isBusy={isLoadingNext} onClick={() => loadNext(20)}>
-          Show earlier runs
+          {texts.showEarlierRuns}
         </Button>
       )}
     </>

@@ -1,3 +1,5 @@
+import { settingsFields as texts } from '../../texts/automation-form.ts';
+import { common } from '../../texts/common.ts';
 import { Select, TextField } from '../../ui/field.tsx';
 import { MoreJson } from './more-json.tsx';
 import { Problem } from './problem.tsx';
@@ -26,46 +28,46 @@ interface NumberSetting {
 const numbers: readonly NumberSetting[] = [
   {
     name: 'maxAcuLimit',
-    label: 'ACU limit per session',
+    label: common.sessionAcuLimit,
     min: 1,
     max: 1_000,
-    placeholder: 'No limit',
+    placeholder: common.noLimit,
     path: ['limits', 'maxAcuLimit'],
   },
   {
     name: 'maxPerWindow',
-    label: 'Maximum runs',
+    label: texts.maxRuns,
     min: 1,
-    placeholder: 'No limit',
+    placeholder: common.noLimit,
     path: ['limits', 'invocations', 'maxPerWindow'],
   },
   {
     name: 'windowSeconds',
-    label: 'Time window (seconds)',
+    label: texts.runsWindow,
     min: 60,
     placeholder: '3600',
     path: ['limits', 'invocations', 'windowSeconds'],
   },
   {
     name: 'maxConcurrentRuns',
-    label: 'Maximum concurrent sessions',
+    label: common.maxConcurrentSessions,
     min: 1,
-    placeholder: 'No limit',
+    placeholder: common.noLimit,
     path: ['concurrency', 'maxConcurrentRuns'],
   },
   {
     name: 'maxQueueDepth',
-    label: 'Maximum queued runs',
+    label: texts.maxQueuedRuns,
     min: 0,
-    placeholder: 'Service default',
+    placeholder: common.serviceDefault,
     path: ['concurrency', 'maxQueueDepth'],
   },
   {
     name: 'jitterSeconds',
-    label: 'Random delay (seconds)',
+    label: texts.randomDelaySeconds,
     min: 0,
     max: 900,
-    placeholder: 'No delay',
+    placeholder: texts.noDelay,
     path: ['jitterSeconds'],
   },
 ];
@@ -82,7 +84,7 @@ export function SettingsFields({ settings, problems, onChange }: SettingsFieldsP
   const hasWindow = settings.maxPerWindow !== '' || settings.windowSeconds !== '';
   return (
     <fieldset className="group-box">
-      <legend>Settings</legend>
+      <legend>{texts.settings}</legend>
       <div className="fields">
         {numbers.map(({ name, path, ...fieldProps }) => (
           <TextField
@@ -96,29 +98,29 @@ export function SettingsFields({ settings, problems, onChange }: SettingsFieldsP
           />
         ))}
         <Select
-          label="Missed runs"
+          label={texts.missedRuns}
           value={settings.missedRuns}
           error={problemOf(problems, 'missedRuns')}
           onChange={({ target }) => set({ missedRuns: target.value })}
         >
-          <option value="LATEST">Run the latest</option>
-          <option value="SKIP">Run none</option>
-          <option value="ALL">Run all</option>
+          <option value="LATEST">{texts.runTheLatest}</option>
+          <option value="SKIP">{texts.runNone}</option>
+          <option value="ALL">{texts.runAll}</option>
         </Select>
         <Select
-          label="Run as"
+          label={texts.runAs}
           value={settings.runAs}
           error={problemOf(problems, 'runAs')}
           onChange={({ target }) => set({ runAs: target.value })}
         >
-          <option value="ORGANIZATION">Organization</option>
-          <option value="CREATOR">Creator of the automation</option>
+          <option value="ORGANIZATION">{common.organization}</option>
+          <option value="CREATOR">{texts.creator}</option>
         </Select>
       </div>
       {beside.length > 0 && <Problem text={beside.join(' ')} />}
       <MoreJson
-        title="Other settings"
-        hint={`The service stores these settings without using them: ${moreSettings.join(', ')}.`}
+        title={texts.otherSettings}
+        hint={texts.otherSettingsHint({ settings: moreSettings.join(', ') })}
         value={settings.more}
         error={wrong.filter((each) => each !== null).join(' ') || null}
         onChange={(more) => set({ more })}

@@ -3,6 +3,7 @@ import { graphql, useLazyLoadQuery } from 'react-relay';
 import { Link } from 'wouter';
 import type { targetFieldQuery } from '../../__generated__/targetFieldQuery.graphql.ts';
 import { sessionAddress } from '../../session/address.ts';
+import { targetField as texts } from '../../texts/automation-form.ts';
 import { TextField } from '../../ui/field.tsx';
 import { type ActionDraft, sessionIdOf } from './action.ts';
 import { type Problems, problemOf } from './problems.ts';
@@ -19,15 +20,15 @@ export function TargetField({ draft, problems, onChange }: TargetFieldProps) {
   return (
     <>
       <TextField
-        label="Target session"
-        placeholder="Session ID or URL"
+        label={texts.targetSession}
+        placeholder={texts.sessionPlaceholder}
         spellCheck={false}
         required={!draft.autoCreate}
         value={draft.target}
         error={problemOf(problems, 'targetSessionId')}
         hint={
           /[0-9a-f]{32}$/i.test(id) && (
-            <Suspense fallback="Loading…">
+            <Suspense fallback={texts.loading}>
               <Target id={id} />
             </Suspense>
           )
@@ -40,7 +41,7 @@ export function TargetField({ draft, problems, onChange }: TargetFieldProps) {
           checked={draft.autoCreate}
           onChange={({ target }) => onChange({ ...draft, autoCreate: target.checked })}
         />
-        Start a new session if the target does not exist or no longer accepts messages
+        {texts.newSessionIfClosed}
       </label>
       {problemOf(problems, 'autoCreate') && (
         <p className="problem" role="alert">
@@ -63,6 +64,6 @@ function Target({ id }: { readonly id: string }) {
     `,
     { id },
   );
-  if (!session) return 'Session not found.';
-  return <Link href={sessionAddress(session.sessionId)}>{session.title ?? 'Untitled session'}</Link>;
+  if (!session) return texts.sessionNotFound;
+  return <Link href={sessionAddress(session.sessionId)}>{session.title ?? texts.untitledSession}</Link>;
 }

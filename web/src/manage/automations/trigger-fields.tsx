@@ -1,5 +1,7 @@
 import { Link } from 'wouter';
+import { triggerFields as texts } from '../../texts/automation-form.ts';
 import { Select } from '../../ui/field.tsx';
+import { RichText } from '../../ui/rich-text.tsx';
 import { ConditionGroups } from './condition-groups.tsx';
 import { eventLabel } from './labels.ts';
 import { Problem } from './problem.tsx';
@@ -34,7 +36,7 @@ export function TriggerFields({ draft, schemas, problems, mayBeIncoming, onChang
   return (
     <>
       <Select
-        label="Event"
+        label={texts.event}
         value={eventType}
         hint={isRecurring ? null : event?.description}
         error={problemOf(problems, 'eventType')}
@@ -49,7 +51,7 @@ export function TriggerFields({ draft, schemas, problems, mayBeIncoming, onChang
       </Select>
       {/^(?:github|gitlab|gitea):/.test(eventType) && (
         <p className="hint">
-          These events need <Link href="/manage/git">webhooks of the git connection</Link>.
+          <RichText text={texts.webhooksNeeded} slots={{ link: (text) => <Link href="/manage/git">{text}</Link> }} />
         </p>
       )}
       {isRecurring ? (
@@ -72,7 +74,7 @@ export function TriggerFields({ draft, schemas, problems, mayBeIncoming, onChang
       )}
       {replies.length > 0 && (
         <p className="hint">
-          Not editable here: <code>{JSON.stringify({ replies })}</code>
+          <RichText text={texts.notEditable} slots={{ value: <code>{JSON.stringify({ replies })}</code> }} />
         </p>
       )}
       {beside && <Problem text={beside} />}

@@ -1,3 +1,4 @@
+import { triggers as texts } from '../../texts/automation-form.ts';
 import { Button } from '../../ui/button.tsx';
 import { Problem } from './problem.tsx';
 import { type Problems, problemBeside, problemsIn } from './problems.ts';
@@ -21,13 +22,11 @@ export function Triggers({ triggers, schemas, problems, onChange }: TriggersProp
   const mayBeIncoming = !triggers.some(({ eventType }) => eventType === incoming);
   return (
     <fieldset className="group-box">
-      <legend>Triggers</legend>
-      {triggers.length === 0 && (
-        <p className="soft">Without a trigger, the automation runs only when somebody starts it.</p>
-      )}
+      <legend>{texts.triggers}</legend>
+      {triggers.length === 0 && <p className="soft">{texts.noTriggerHint}</p>}
       {triggers.map((draft, n) => (
         <fieldset className="part" key={draft.key}>
-          <legend className={triggers.length > 1 ? undefined : 'for-readers'}>Trigger {n + 1}</legend>
+          <legend className={triggers.length > 1 ? undefined : 'for-readers'}>{texts.legend({ n: n + 1 })}</legend>
           <TriggerFields
             draft={draft}
             schemas={schemas}
@@ -52,7 +51,7 @@ export function Triggers({ triggers, schemas, problems, onChange }: TriggersProp
                 )
               }
             >
-              {triggers.length > 1 ? `Remove trigger ${n + 1}` : 'Remove trigger'}
+              {triggers.length > 1 ? texts.removeNumber({ n: n + 1 }) : texts.remove}
             </Button>
           </div>
         </fieldset>
@@ -61,7 +60,7 @@ export function Triggers({ triggers, schemas, problems, onChange }: TriggersProp
       {triggers.length < maxTriggers && (
         <div className="actions">
           <Button size="small" icon="plus" onClick={() => onChange([...triggers, newTrigger()], true)}>
-            Add trigger
+            {texts.add}
           </Button>
         </div>
       )}

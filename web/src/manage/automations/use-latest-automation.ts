@@ -1,6 +1,7 @@
 import { fetchQuery, graphql, readInlineData, useRelayEnvironment } from 'react-relay';
 import type { useLatestAutomation_automation$key } from '../../__generated__/useLatestAutomation_automation.graphql.ts';
 import type { useLatestAutomationQuery } from '../../__generated__/useLatestAutomationQuery.graphql.ts';
+import { latestAutomation as texts } from '../../texts/automations.ts';
 import type { Values } from '../kit/kit.ts';
 import { type Definition, definitionOf } from './draft.ts';
 
@@ -59,19 +60,4 @@ export function textsOf(definition: Definition, names: readonly (keyof Definitio
 }
 
 /** The labels of the parts. */
-export const partLabels: Readonly<Record<keyof Definition, string>> = {
-  name: 'Name',
-  triggers: 'Triggers',
-  actions: 'Actions',
-  runAs: 'Run as',
-  limits: 'Limits',
-  concurrency: 'Concurrency',
-  missedRuns: 'Missed runs',
-  jitterSeconds: 'Random delay',
-  metadata: 'Metadata',
-  notifications: 'Notifications',
-  sessionSettings: 'Session settings',
-  securityProfile: 'Security profile',
-  templateId: 'Template',
-  tools: 'Tools',
-};
+export const partLabels: Readonly<Record<keyof Definition, string>> = texts.partLabels;

@@ -1,4 +1,6 @@
 import type { GitAbility } from '../../__generated__/useConnectionTestMutation.graphql.ts';
+import { common } from '../../texts/common.ts';
+import { abilityReport as texts } from '../../texts/git-connections.ts';
 
 /** An ability that a test of a connection reported. */
 export interface ReportedAbility {
@@ -8,21 +10,12 @@ export interface ReportedAbility {
   readonly isRequired: boolean;
 }
 
-const labels: Readonly<Record<Exclude<GitAbility, '%future added value'>, string>> = {
-  READ_CODE: 'Clone repositories',
-  PUSH: 'Push branches',
-  PUSH_WORKFLOWS: 'Push changes of workflow files',
-  PULL_REQUESTS: 'Open pull requests',
-  COMMENTS: 'Comment on pull requests',
-  CHECKS: 'Read the results of checks',
-  CHECK_LOGS: 'Read the logs of failed checks',
-  WEBHOOKS: 'Receive webhooks',
-};
+const labels: Readonly<Record<Exclude<GitAbility, '%future added value'>, string>> = texts.labels;
 
 /** The name of an ability for display. GitHub has two permissions to read checks: one of them for commit statuses. */
 export function abilityLabel({ ability, permission }: Pick<ReportedAbility, 'ability' | 'permission'>): string {
-  if (ability === '%future added value') return 'Other permission';
-  return ability === 'CHECKS' && /status/i.test(permission) ? 'Read commit statuses' : labels[ability];
+  if (ability === '%future added value') return texts.otherPermission;
+  return ability === 'CHECKS' && /status/i.test(permission) ? texts.readCommitStatuses : labels[ability];
 }
 
 /** Returns the name of an account for display, which tells once that it is of a program. */
@@ -32,15 +25,15 @@ export function accountLabel({ login, isBot }: { readonly login: string; readonl
 
 /** The state of an ability, as text and colour. */
 export interface AbilityState {
-  readonly label: 'Granted' | 'Missing' | 'Missing, optional' | 'Unknown';
+  readonly label: string;
   readonly tone: 'good' | 'bad' | 'warn' | 'plain';
 }
 
 /** Returns the state of an ability. A forge may tell only when a permission is used. */
 export function abilityState({ isGranted, isRequired }: ReportedAbility): AbilityState {
-  if (isGranted === true) return { label: 'Granted', tone: 'good' };
-  if (isGranted == null) return { label: 'Unknown', tone: 'plain' };
-  return isRequired ? { label: 'Missing', tone: 'bad' } : { label: 'Missing, optional', tone: 'warn' };
+  if (isGranted === true) return { label: texts.granted, tone: 'good' };
+  if (isGranted == null) return { label: common.unknown, tone: 'plain' };
+  return isRequired ? { label: texts.missing, tone: 'bad' } : { label: texts.missingOptional, tone: 'warn' };
 }
 
 /** Returns the abilities with the missing ones first: required, then optional, then unknown, then granted. */
@@ -53,17 +46,7 @@ export function byUrgency(abilities: readonly ReportedAbility[]): readonly Repor
 export const missingPermissions = (abilities: readonly ReportedAbility[]): readonly string[] =>
   abilities.filter((each) => abilityState(each).tone === 'bad').map(({ permission }) => permission);
 
-const failures: Readonly<Record<string, string>> = {
-  CREDENTIAL_REFUSED: 'Credential refused',
-  INVALID_CONNECTION: 'Invalid settings',
-  INVALID_RESPONSE: 'Unexpected answer',
-  MISSING_PERMISSION: 'Missing permission',
-  NOT_FOUND: 'Not found',
-  RATE_LIMITED: 'Rate limited',
-  REJECTED: 'Rejected',
-  UNREACHABLE: 'Not reachable',
-  UNSUPPORTED: 'Not supported',
-};
+const failures: Readonly<Record<string, string>> = texts.failures;
 
 /** The cause of a failed test, in a few words. */
-export const failureLabel = (code: string): string => failures[code] ?? 'Failed';
+export const failureLabel = (code: string): string => failures[code] ?? common.failed;

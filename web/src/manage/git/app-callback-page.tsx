@@ -1,3 +1,5 @@
+import { common } from '../../texts/common.ts';
+import { appCallbackPage as texts } from '../../texts/git-connections.ts';
 import '../kit/manage.css';
 import './git.css';
 import { useCallback, useState } from 'react';
@@ -39,26 +41,26 @@ export function AppCallbackPage() {
     }
   `);
   const run = useCallback(async () => {
-    if (code === null || state === null) return setProblem('GitHub sent no code. Start again.');
+    if (code === null || state === null) return setProblem(texts.noCode);
     setProblem(null);
     const { payload, errors } = await complete({ input: { code, state } });
     const { gitConnection, installationUrl } = payload ?? {};
     if (gitConnection != null && installationUrl != null) setApp({ name: gitConnection.name, installationUrl });
-    else setProblem(errors?.map(({ message }) => message).join(' ') ?? 'The App could not be stored.');
+    else setProblem(errors?.map(({ message }) => message).join(' ') ?? texts.notStored);
   }, [code, state, complete]);
   useOnce(run);
   return (
-    <Page title="GitHub App">
+    <Page title={texts.githubApp}>
       <section className="card sheet git-steps">
         {app !== null ? (
           <>
-            <p role="status">The App is created, and connected as {visible(app.name)}.</p>
-            <p>Install it now, and choose the repositories that sessions may work on. GitHub leads you back here.</p>
+            <p role="status">{texts.connected({ name: visible(app.name) })}</p>
+            <p>{texts.installText}</p>
             <p>
               <a className="button primary normal" href={safeAddress(app.installationUrl)}>
-                Install the App
+                {texts.install}
               </a>{' '}
-              <Link href="/manage/git">Later</Link>
+              <Link href="/manage/git">{texts.later}</Link>
             </p>
           </>
         ) : problem !== null ? (
@@ -67,14 +69,14 @@ export function AppCallbackPage() {
             <p>
               {code !== null && state !== null && (
                 <Button isBusy={isBusy} onClick={() => void run()}>
-                  Try again
+                  {common.tryAgain}
                 </Button>
               )}{' '}
-              <Link href="/manage/git">Git settings</Link>
+              <Link href="/manage/git">{texts.gitSettings}</Link>
             </p>
           </>
         ) : (
-          <p role="status">Storing the App…</p>
+          <p role="status">{texts.storing}</p>
         )}
       </section>
     </Page>

@@ -2,11 +2,11 @@ import { useState } from 'react';
 import { graphql } from 'react-relay';
 import type { appDialogMutation } from '../../__generated__/appDialogMutation.graphql.ts';
 import { useSecretMutation } from '../../relay/use-secret-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { appDialog as texts } from '../../texts/git-connections.ts';
 import { errorOf, Select, TextField } from '../../ui/field.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 import { isLoopback } from './loopback.ts';
-
-const noWebhook = 'The App has a webhook only if GitHub can reach this service: set BASE_URL to its public address.';
 
 const fieldNames = ['githubOrganization', 'host', 'name'];
 
@@ -29,7 +29,9 @@ export function AppDialog({ onClose }: { readonly onClose: () => void }) {
   const submit = async (fields: FormFields) => {
     const host = fields.text('host');
     const githubOrganization = owner === 'organization' ? fields.text('githubOrganization') : null;
-    const name = fields.textOrNull('name') ?? (githubOrganization === null ? host : `${githubOrganization} at ${host}`);
+    const name =
+      fields.textOrNull('name') ??
+      (githubOrganization === null ? host : texts.defaultName({ organization: githubOrganization, host }));
     const { payload, errors: problems } = await begin({
       input: { host, githubOrganization, name: name.slice(0, 100) },
     });
@@ -41,51 +43,48 @@ export function AppDialog({ onClose }: { readonly onClose: () => void }) {
   };
   return (
     <FormDialog
-      title="Create a GitHub App"
-      submitLabel="Continue"
+      title={texts.title}
+      submitLabel={common.continue}
       isBusy={isBusy || isLeaving}
       errors={errors}
       fieldNames={fieldNames}
       onClose={onClose}
       onSubmit={(fields) => void submit(fields)}
     >
-      <p className="git-help">
-        GitHub creates an App with the permissions that sessions need, and leads you back here. You then choose the
-        repositories that it may use. {isLoopback(location.hostname) ? noWebhook : 'The App also has a webhook.'}
-      </p>
-      <Select label="Owner" name="owner" value={owner} onChange={({ target }) => setOwner(target.value)}>
-        <option value="organization">An organization at GitHub</option>
-        <option value="person">My account at GitHub</option>
+      <p className="git-help">{isLoopback(location.hostname) ? texts.introWithoutWebhook : texts.intro}</p>
+      <Select label={texts.owner} name="owner" value={owner} onChange={({ target }) => setOwner(target.value)}>
+        <option value="organization">{texts.ownerOrganization}</option>
+        <option value="person">{texts.ownerAccount}</option>
       </Select>
       {owner === 'organization' && (
         <TextField
-          label="Organization"
+          label={common.organization}
           name="githubOrganization"
           required
           autoComplete="off"
           spellCheck={false}
-          placeholder="acme"
-          hint="The name as in github.com/NAME. You must be an owner of it, or manage its Apps."
+          placeholder={texts.organizationExample}
+          hint={texts.organizationHint}
           error={errorOf(errors, 'githubOrganization')}
         />
       )}
       <TextField
-        label="Host"
+        label={common.host}
         name="host"
         required
         inputMode="url"
         autoComplete="off"
         spellCheck={false}
         defaultValue="github.com"
-        hint="github.com, or the host of a GitHub Enterprise Server."
+        hint={texts.hostHint}
         error={errorOf(errors, 'host')}
       />
       <TextField
-        label="Name of the connection"
+        label={texts.connectionName}
         name="name"
         autoComplete="off"
-        placeholder="Name in lists and messages"
-        hint="If you leave it empty, the name is made of the owner and the host."
+        placeholder={texts.namePlaceholder}
+        hint={texts.nameHint}
         error={errorOf(errors, 'name')}
       />
     </FormDialog>

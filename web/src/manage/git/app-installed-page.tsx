@@ -1,3 +1,5 @@
+import { common } from '../../texts/common.ts';
+import { appInstalledPage as texts } from '../../texts/git-connections.ts';
 import '../kit/manage.css';
 import './git.css';
 import { useCallback, useState } from 'react';
@@ -42,39 +44,36 @@ export function AppInstalledPage({ id }: { readonly id: string }) {
     const { payload, errors } = await complete({ input: { gitConnectionId: id, installationId } });
     const connection = payload?.gitConnection;
     if (connection == null) {
-      return setProblem(errors?.map(({ message }) => message).join(' ') ?? 'The installation could not be stored.');
+      return setProblem(errors?.map(({ message }) => message).join(' ') ?? texts.notStored);
     }
     setName(connection.name);
     await test({ gitConnectionId: id });
   }, [id, installationId, isRequest, complete, test]);
   useOnce(run);
   return (
-    <Page title="GitHub App">
+    <Page title={texts.githubApp}>
       <section className="card sheet git-steps">
         {isRequest ? (
-          <p role="status">
-            An owner of the organization must approve the installation at GitHub. Then test the connection in the
-            settings.
-          </p>
+          <p role="status">{texts.awaitsApproval}</p>
         ) : problem !== null ? (
           <>
             <p role="alert">{visible(problem)}</p>
             <p>
               <Button isBusy={isBusy} onClick={() => void run()}>
-                Try again
+                {common.tryAgain}
               </Button>
             </p>
           </>
         ) : name === null ? (
-          <p role="status">Storing the installation…</p>
+          <p role="status">{texts.storing}</p>
         ) : (
           <>
-            <p>The App of {visible(name)} is installed.</p>
+            <p>{texts.installed({ name: visible(name) })}</p>
             <TestResult isTesting={isTesting} result={result} />
           </>
         )}
         <p>
-          <Link href="/manage/git">Git settings</Link>
+          <Link href="/manage/git">{texts.gitSettings}</Link>
         </p>
       </section>
     </Page>

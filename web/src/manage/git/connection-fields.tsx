@@ -1,4 +1,6 @@
 import { useState } from 'react';
+import { common } from '../../texts/common.ts';
+import { connectionFields as texts } from '../../texts/git-connections.ts';
 import { errorOf, Select, TextArea, TextField } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { visible } from '../../ui/visible.ts';
@@ -49,11 +51,7 @@ export function ConnectionFields({ edited, connections, errors }: ConnectionFiel
   const isMoved = edited !== null && host.trim() !== edited.host;
   const isKept = edited?.hasCredential === true;
   const isNeeded = (member: ConnectionMember) => members[member] === true && (!isKept || isMoved);
-  const secretHint = isKept
-    ? isMoved
-      ? 'Enter it again, because the host changes.'
-      : 'Leave it empty to keep the stored one.'
-    : 'You cannot view it after you save it.';
+  const secretHint = isKept ? (isMoved ? texts.enterAgain : texts.leaveEmpty) : texts.shownNever;
   const field = (name: ConnectionMember, label: string, hint?: string) =>
     members[name] !== undefined && (
       <TextField
@@ -76,7 +74,7 @@ export function ConnectionFields({ edited, connections, errors }: ConnectionFiel
         autoComplete="off"
         spellCheck={false}
         required={isNeeded(name)}
-        placeholder={isKept ? 'Unchanged' : undefined}
+        placeholder={isKept ? common.unchanged : undefined}
         hint={hint}
         error={errorOf(errors, name)}
       />
@@ -86,7 +84,7 @@ export function ConnectionFields({ edited, connections, errors }: ConnectionFiel
       <div className="fields">
         {edited === null ? (
           <Select
-            label="Kind"
+            label={common.type}
             name="providerType"
             value={kind}
             onChange={({ target }) => {
@@ -103,16 +101,16 @@ export function ConnectionFields({ edited, connections, errors }: ConnectionFiel
             ))}
           </Select>
         ) : (
-          <TextField label="Kind" value={forgeKindLabel(kind)} readOnly />
+          <TextField label={common.type} value={forgeKindLabel(kind)} readOnly />
         )}
         <TextField
-          label="Host"
+          label={common.host}
           name="host"
           inputMode="url"
           autoComplete="off"
           spellCheck={false}
           required
-          placeholder="git.example.com"
+          placeholder={texts.hostExample}
           hint={hostHint(kind, host)}
           value={host}
           onChange={({ target }) => setHost(target.value)}
@@ -121,8 +119,7 @@ export function ConnectionFields({ edited, connections, errors }: ConnectionFiel
       </div>
       {same !== null && (
         <p className="git-warning">
-          <Icon name="warning" /> The connection {visible(same.name)} has this host too. Sessions use the older one,
-          unless permissions of their organization decide otherwise.
+          <Icon name="warning" /> {texts.sameHost({ name: visible(same.name) })}
         </p>
       )}
       <p className="git-help">
@@ -134,48 +131,44 @@ export function ConnectionFields({ edited, connections, errors }: ConnectionFiel
         )}
       </p>
       <TextField
-        label="Name"
+        label={common.name}
         name="name"
         autoComplete="off"
-        placeholder={host.trim() || 'Name in lists and messages'}
-        hint="If you leave it empty, the name is the host."
+        placeholder={host.trim() || texts.namePlaceholder}
+        hint={texts.nameHint}
         defaultValue={edited?.name ?? ''}
         error={errorOf(errors, 'name')}
       />
       {kind === 'GITHUB_APP' && (
         <div className="fields">
-          {field('appId', 'App ID')}
-          {field('installationId', 'Installation ID', 'Only if the App has several installations.')}
+          {field('appId', texts.appId)}
+          {field('installationId', texts.installationId, texts.installationIdHint)}
         </div>
       )}
-      {field('username', 'User name', 'Leave it empty for a server with public repositories only.')}
-      {secret('token', kind === 'GIT_HTTPS' ? 'Password or token' : 'Token', secretHint)}
+      {field('username', texts.userName, texts.userNameHint)}
+      {secret('token', kind === 'GIT_HTTPS' ? texts.passwordOrToken : common.token, secretHint)}
       {members.privateKey !== undefined && (
         <TextArea
-          label="Private key"
+          label={texts.privateKey}
           name="privateKey"
           rows={4}
           autoComplete="off"
           spellCheck={false}
           required={isNeeded('privateKey')}
-          placeholder={isKept ? 'Unchanged' : '-----BEGIN RSA PRIVATE KEY-----'}
-          hint={`The content of the .pem file of the App. ${secretHint}`}
+          placeholder={isKept ? common.unchanged : texts.privateKeyExample}
+          hint={texts.privateKeyHint({ secretHint })}
           error={errorOf(errors, 'privateKey')}
         />
       )}
-      {secret(
-        'webhookSecret',
-        'Webhook secret (optional)',
-        'The secret with which the forge signs its webhooks. You cannot view it after you save it.',
-      )}
+      {secret('webhookSecret', texts.webhookSecret, texts.webhookSecretHint)}
       {kind === 'GIT_HTTPS' && (
         <TextField
-          label="Repository to test"
+          label={texts.testRepository}
           name="repositoryPath"
           autoComplete="off"
           spellCheck={false}
-          placeholder="owner/name"
-          hint="Test needs it: the server lists no repositories, so a test reads this one. It is not saved."
+          placeholder={texts.testRepositoryExample}
+          hint={texts.testRepositoryHint}
           error={errorOf(errors, 'repositoryPath')}
         />
       )}
@@ -184,8 +177,8 @@ export function ConnectionFields({ edited, connections, errors }: ConnectionFiel
 }
 
 function hostHint(kind: ForgeKind, host: string): string | undefined {
-  if (/^\s*http:\/\//i.test(host)) return 'With http, the credential is sent unencrypted. Use https outside of tests.';
-  return forgeKinds[kind].defaultHost === '' ? 'A host name, or a base URL with a port or a path.' : undefined;
+  if (/^\s*http:\/\//i.test(host)) return texts.httpHint;
+  return forgeKinds[kind].defaultHost === '' ? texts.hostHint : undefined;
 }
 
 /** Reads what a test and a change of a connection have in common. A credential that is empty is left out. */

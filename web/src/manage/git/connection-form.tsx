@@ -3,6 +3,8 @@ import { graphql } from 'react-relay';
 import type { connectionFormCreateMutation } from '../../__generated__/connectionFormCreateMutation.graphql.ts';
 import type { connectionFormUpdateMutation } from '../../__generated__/connectionFormUpdateMutation.graphql.ts';
 import { useSecretMutation } from '../../relay/use-secret-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { connectionForm as texts } from '../../texts/git-connections.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
@@ -97,7 +99,7 @@ export function ConnectionForm({ edited, connections, onSaved, onClose }: Connec
     const repositoryPath = fields.textOrNull('repositoryPath');
     if (providerType === 'GIT_HTTPS' && repositoryPath === null) {
       clear();
-      setErrors([{ message: 'Enter a repository: a test of this kind reads one.', path: ['repositoryPath'] }]);
+      setErrors([{ message: texts.repositoryMissing, path: ['repositoryPath'] }]);
       form.current.querySelector<HTMLInputElement>('[name=repositoryPath]')?.focus();
       return;
     }
@@ -112,17 +114,17 @@ export function ConnectionForm({ edited, connections, onSaved, onClose }: Connec
   };
   return (
     <Dialog
-      title={edited === null ? 'Connect a forge' : `Edit ${edited.name}`}
+      title={edited === null ? texts.connectTitle : common.editName({ name: edited.name })}
       size="large"
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
           <Button isBusy={isTesting} disabled={isBusy} onClick={() => void tryConnection()}>
-            Test
+            {common.test}
           </Button>
           <Button type="submit" form={id} tone="primary" isBusy={isBusy}>
-            {edited === null ? 'Connect' : 'Save'}
+            {edited === null ? texts.connect : common.save}
           </Button>
         </>
       }

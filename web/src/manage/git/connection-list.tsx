@@ -6,6 +6,8 @@ import type {
 } from '../../__generated__/connectionList_connection.graphql.ts';
 import type { connectionListDeleteMutation } from '../../__generated__/connectionListDeleteMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { connectionList as texts } from '../../texts/git.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -83,14 +85,14 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
     }
   `);
   const finish = ({ gitConnectionId, name, isUntested, repositoryPath }: SavedConnection) => {
-    toasts.say(form === 'new' ? `Connected ${name}.` : `Saved ${name}.`);
+    toasts.say(form === 'new' ? texts.connected({ name }) : common.savedName({ name }));
     setForm(null);
     onChanged();
     if (isUntested) setTested({ id: gitConnectionId, name, repositoryPath });
   };
   const columns: readonly Column<Connection>[] = [
     {
-      label: 'Name',
+      label: common.name,
       cell: ({ name, host, providerType }) => (
         <span className="git-name">
           <span className="row-link">{visible(name)}</span>
@@ -99,35 +101,44 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
         </span>
       ),
     },
-    { label: 'Account', cell: (each) => accountOf(each) },
-    { label: 'Last test', cell: (each) => <ConnectionState connection={each} /> },
+    { label: texts.account, cell: (each) => accountOf(each) },
+    { label: texts.lastTest, cell: (each) => <ConnectionState connection={each} /> },
     ...(mayChange
       ? [
           actionsColumn<Connection>((each) => (
             <>
               <Button
                 size="small"
-                aria-label={`Test ${each.name}`}
+                aria-label={common.testName({ name: each.name })}
                 onClick={() => setTested({ id: each.gitConnectionId, name: each.name, repositoryPath: null })}
               >
-                Test
+                {common.test}
               </Button>
               {each.webhookUrl != null && (
                 <Button
                   size="small"
-                  aria-label={`Webhooks of ${each.name}`}
+                  aria-label={texts.webhooksOf({ name: each.name })}
                   onClick={() => setWebhooksOf(each.gitConnectionId)}
                 >
-                  Webhooks
+                  {common.webhooks}
                 </Button>
               )}
               {isForgeKind(each.providerType) && (
-                <Button size="small" aria-label={`Edit ${each.name}`} onClick={() => setForm(each as EditedConnection)}>
-                  Edit
+                <Button
+                  size="small"
+                  aria-label={common.editName({ name: each.name })}
+                  onClick={() => setForm(each as EditedConnection)}
+                >
+                  {common.edit}
                 </Button>
               )}
-              <Button size="small" tone="danger" aria-label={`Delete ${each.name}`} onClick={() => setLeaving(each)}>
-                Delete
+              <Button
+                size="small"
+                tone="danger"
+                aria-label={common.deleteName({ name: each.name })}
+                onClick={() => setLeaving(each)}
+              >
+                {common.delete}
               </Button>
             </>
           )),
@@ -139,39 +150,32 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
   return (
     <section className="card sheet" aria-labelledby={heading}>
       <header>
-        <h2 id={heading}>Connections</h2>
+        <h2 id={heading}>{texts.connections}</h2>
         {mayChange && connections.length > 0 && (
           <div className="actions">
-            <Button onClick={() => setCreatingApp(true)}>Create a GitHub App</Button>
+            <Button onClick={() => setCreatingApp(true)}>{texts.createApp}</Button>
             <Button icon="plus" onClick={() => setForm('new')}>
-              Connect
+              {texts.connect}
             </Button>
           </div>
         )}
-        <p>Accounts at forges. Agents never see their credentials: the service adds them to clones and pushes.</p>
+        <p>{texts.intro}</p>
       </header>
       {connections.length === 0 ? (
-        <Empty
-          title="No forge is connected"
-          text={
-            mayChange
-              ? 'Connect GitHub, GitLab, Gitea, Forgejo or another git server. Sessions can then work on its repositories, and push to branches of their own.'
-              : 'An administrator who may change the settings of the enterprise can connect one.'
-          }
-        >
+        <Empty title={texts.emptyTitle} text={mayChange ? texts.emptyText : texts.emptyTextForOthers}>
           {mayChange && (
             <div className="actions">
               <Button tone="primary" onClick={() => setCreatingApp(true)}>
-                Create a GitHub App
+                {texts.createApp}
               </Button>
               <Button icon="plus" onClick={() => setForm('new')}>
-                Connect
+                {texts.connect}
               </Button>
             </div>
           )}
         </Empty>
       ) : (
-        <Table label="Git connections" columns={columns} rows={connections} keyOf={({ id }) => id} />
+        <Table label={texts.gitConnections} columns={columns} rows={connections} keyOf={({ id }) => id} />
       )}
       {isCreatingApp && <AppDialog onClose={() => setCreatingApp(false)} />}
       {form !== null && (
@@ -196,10 +200,10 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
       {hooked && <WebhooksDialog connection={hooked} onChanged={onChanged} onClose={() => setWebhooksOf(null)} />}
       {leaving && (
         <ConfirmAction
-          title={`Delete ${leaving.name}?`}
-          text="Sessions, including those that run now, can no longer clone or push. The service erases the credential, and deletes the permissions of organizations for this connection. This cannot be undone."
-          confirmLabel="Delete"
-          successMessage={`Deleted ${leaving.name}.`}
+          title={common.deleteNameTitle({ name: leaving.name })}
+          text={texts.deleteText}
+          confirmLabel={common.delete}
+          successMessage={common.deletedName({ name: leaving.name })}
           run={() => remove({ input: { gitConnectionId: leaving.gitConnectionId } })}
           onClose={() => setLeaving(null)}
           onDone={onChanged}
@@ -212,5 +216,5 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
 function accountOf({ lastReport, username, hasCredential }: Connection): string {
   const identity = lastReport?.identity;
   if (identity != null) return accountLabel(identity);
-  return username ?? (hasCredential ? 'Not known before a test' : 'None');
+  return username ?? (hasCredential ? texts.accountUnknown : common.none);
 }

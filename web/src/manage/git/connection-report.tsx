@@ -1,3 +1,5 @@
+import { common } from '../../texts/common.ts';
+import { connectionReport as texts } from '../../texts/git-connections.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Icon } from '../../ui/icons.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -11,11 +13,11 @@ export function ConnectionReport({ report }: { readonly report: NonNullable<Conn
   return (
     <div className="git-report">
       <dl className="facts">
-        <dt>Account</dt>
-        <dd>{identity == null ? 'None' : visible(accountLabel(identity))}</dd>
+        <dt>{texts.account}</dt>
+        <dd>{identity == null ? common.none : visible(accountLabel(identity))}</dd>
         {expiresAt != null && (
           <>
-            <dt>Expires</dt>
+            <dt>{common.expires}</dt>
             <dd>
               <Time at={expiresAt} />
             </dd>
@@ -27,7 +29,7 @@ export function ConnectionReport({ report }: { readonly report: NonNullable<Conn
           <Icon name="warning" /> {visible(warning)}
         </p>
       ))}
-      <ul className="git-abilities" aria-label="Permissions of the connection">
+      <ul className="git-abilities" aria-label={texts.permissionsLabel}>
         {byUrgency(abilities).map((each) => {
           const { label, tone } = abilityState(each);
           return (

@@ -1,6 +1,8 @@
 import { graphql, useFragment } from 'react-relay';
 import type { connectionState_connection$key } from '../../__generated__/connectionState_connection.graphql.ts';
+import { connectionState as texts } from '../../texts/git-connections.ts';
 import { Badge } from '../../ui/badge.tsx';
+import { RichText } from '../../ui/rich-text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
 import { failureLabel, missingPermissions } from './ability-report.ts';
@@ -39,16 +41,20 @@ export function ConnectionState({ connection }: { readonly connection: connectio
       </span>
     );
   }
-  if (lastReport == null || lastTestedAt == null) return <Badge>Not tested</Badge>;
+  if (lastReport == null || lastTestedAt == null) return <Badge>{texts.notTested}</Badge>;
   const missing = missingPermissions(lastReport.abilities);
   const [warning] = lastReport.warnings;
   return (
     <span className="git-state">
-      {missing.length > 0 ? <Badge tone="warn">Lacks permissions</Badge> : <Badge tone="good">Works</Badge>}
+      {missing.length > 0 ? (
+        <Badge tone="warn">{texts.lacksPermissions}</Badge>
+      ) : (
+        <Badge tone="good">{texts.works}</Badge>
+      )}
       <span className="under">
         {missing.length > 0 && `${visible(missing.join(', '))}. `}
         {missing.length === 0 && warning !== undefined && `${visible(warning)} `}
-        Tested <Time at={lastTestedAt} />
+        <RichText text={texts.tested} slots={{ time: <Time at={lastTestedAt} /> }} />
       </span>
     </span>
   );

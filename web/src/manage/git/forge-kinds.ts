@@ -1,4 +1,6 @@
 import type { GitProviderType } from '../../__generated__/connectionFormCreateMutation.graphql.ts';
+import { common } from '../../texts/common.ts';
+import { forgeKinds as texts } from '../../texts/git-connections.ts';
 
 /** A kind of git connection that this page knows. */
 export type ForgeKind = Exclude<GitProviderType, '%future added value'>;
@@ -25,51 +27,47 @@ interface ForgeKindText {
 /** The kinds of git connections, in the order of the form. */
 export const forgeKinds: Readonly<Record<ForgeKind, ForgeKindText>> = {
   GITHUB_APP: {
-    label: 'GitHub App',
+    label: texts.githubApp,
     defaultHost: 'github.com',
     credentialPath: '/settings/apps/new',
-    credentialLink: 'Create an App by hand',
-    help: 'Enter an App that exists. The App needs read and write access to contents, pull requests and issues, and read access to checks, commit statuses and actions. Install it on the account whose repositories sessions use. Its credentials expire after an hour, so it is the best choice for GitHub.',
-    webhookHelp:
-      'At GitHub, open the settings of the App, and find the section Webhook. Subscribe to pull requests, reviews, review comments, issues, issue comments, check runs, statuses and pushes.',
+    credentialLink: texts.githubAppLink,
+    help: texts.githubAppHelp,
+    webhookHelp: texts.githubAppWebhooks,
     members: { appId: true, installationId: false, privateKey: true, webhookSecret: false },
   },
   GITHUB_TOKEN: {
-    label: 'GitHub token',
+    label: texts.githubToken,
     defaultHost: 'github.com',
     credentialPath: '/settings/personal-access-tokens/new',
-    credentialLink: 'Create a token at GitHub',
-    help: 'A fine-grained token needs read and write access to contents and pull requests, and read access to checks, commit statuses and actions. A classic token needs the scope repo.',
-    webhookHelp:
-      'At GitHub, open the settings of the repository or organization, and choose Webhooks. Choose the content type application/json, and the events pull requests, reviews, review comments, issues, issue comments, check runs, statuses and pushes.',
+    credentialLink: texts.githubTokenLink,
+    help: texts.githubTokenHelp,
+    webhookHelp: texts.githubTokenWebhooks,
     members: { token: true, webhookSecret: false },
   },
   GITLAB_TOKEN: {
-    label: 'GitLab',
+    label: texts.gitlab,
     defaultHost: 'gitlab.com',
     credentialPath: '/-/user_settings/personal_access_tokens',
-    credentialLink: 'Create a token at GitLab',
-    help: 'A personal, group or project access token with the scopes api and write_repository. The role of its account must allow pushes and merge requests.',
-    webhookHelp:
-      'At GitLab, open the settings of the project or group, and choose Webhooks. Enter the secret as the secret token, and choose merge request, issue, comment, job, pipeline and push events.',
+    credentialLink: texts.gitlabLink,
+    help: texts.gitlabHelp,
+    webhookHelp: texts.gitlabWebhooks,
     members: { token: true, webhookSecret: false },
   },
   GITEA_TOKEN: {
-    label: 'Gitea or Forgejo',
+    label: texts.giteaOrForgejo,
     defaultHost: '',
     credentialPath: '/user/settings/applications',
-    credentialLink: 'Create a token at this server',
-    help: 'A token with the scopes read:user, write:repository and write:issue.',
-    webhookHelp:
-      'At the forge, open the settings of the repository or organization, and choose Webhooks. Choose POST with application/json, and pull request, review, issue, comment, status and push events.',
+    credentialLink: texts.giteaLink,
+    help: texts.giteaHelp,
+    webhookHelp: texts.giteaWebhooks,
     members: { token: true, webhookSecret: false },
   },
   GIT_HTTPS: {
-    label: 'Git over HTTPS',
+    label: texts.gitOverHttps,
     defaultHost: '',
     credentialPath: null,
     credentialLink: '',
-    help: 'Any server with git over HTTPS. The account needs read access, and write access for pushes. There are no pull requests and no lists of repositories.',
+    help: texts.httpsHelp,
     webhookHelp: null,
     members: { username: false, token: false },
   },
@@ -80,7 +78,7 @@ export const isForgeKind = (kind: GitProviderType): kind is ForgeKind => kind in
 
 /** The name of a kind for display. */
 export const forgeKindLabel = (kind: GitProviderType): string =>
-  isForgeKind(kind) ? forgeKinds[kind].label : 'Other kind';
+  isForgeKind(kind) ? forgeKinds[kind].label : common.other;
 
 function addressOf(host: string): URL | null {
   const text = host.trim();

@@ -1,3 +1,5 @@
+import { common } from '../../texts/common.ts';
+import { gitPage as texts } from '../../texts/git.ts';
 import './git.css';
 import { Suspense, useCallback, useState } from 'react';
 import { fetchQuery, graphql, useLazyLoadQuery, useRelayEnvironment } from 'react-relay';
@@ -39,29 +41,20 @@ export function GitPage() {
   );
   const [chosen, setChosen] = useState<string | null>(null);
   if (!enterprise) {
-    return (
-      <Empty
-        title="No access to git connections"
-        text="You need the permission to change the settings of the enterprise, or to manage organizations."
-      />
-    );
+    return <Empty title={texts.noAccess} text={texts.noAccessText} />;
   }
   const connections = enterprise.gitConnections.nodes;
   const organizationId = chosen ?? organization?.organizationId ?? '';
   return (
-    <Page title="Git">
-      <p className="lead">Connect your forges, and choose the repositories that sessions may work on.</p>
+    <Page title={texts.git}>
+      <p className="lead">{texts.intro}</p>
       <div className="sheets">
         <ConnectionList connections={connections} mayChange={mayConnect} onChanged={reload} />
         {mayPermit && (
           <section className="card sheet" aria-labelledby="permissions">
             <header>
-              <h2 id="permissions">Permissions</h2>
-              <p>
-                In an enterprise with several organizations, each may use only the repositories of its permissions. The
-                only organization of an enterprise needs none. If it has one for a connection, only its permissions
-                count there.
-              </p>
+              <h2 id="permissions">{common.permissions}</h2>
+              <p>{texts.permissionsIntro}</p>
             </header>
             <div className="git-organization">
               <OrganizationPicker
@@ -72,7 +65,7 @@ export function GitPage() {
               />
             </div>
             {organizationId !== '' && (
-              <Suspense fallback={<Loading label="Loading permissions" rows={3} />}>
+              <Suspense fallback={<Loading label={texts.loadingPermissions} rows={3} />}>
                 <PermissionList key={organizationId} organizationId={organizationId} connections={connections} />
               </Suspense>
             )}

@@ -2,6 +2,8 @@ import { useState } from 'react';
 import { graphql } from 'react-relay';
 import type { permissionDialogMutation } from '../../__generated__/permissionDialogMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { permissionDialog as texts } from '../../texts/git.ts';
 import { errorOf, Select, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { visible } from '../../ui/visible.ts';
@@ -53,28 +55,28 @@ export function PermissionDialog({ organizationId, connections, listId, onClose 
     });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say('Added the permission.');
+    toasts.say(texts.added);
     onClose();
   };
   const { field, example } = targetKinds[kind];
   return (
     <FormDialog
-      title="Add a permission"
-      submitLabel="Add"
+      title={texts.addTitle}
+      submitLabel={common.add}
       isBusy={isBusy}
       errors={errors}
       fieldNames={fieldNames}
       onClose={onClose}
       onSubmit={(fields) => void submit(fields)}
     >
-      <Select label="Connection" name="gitConnectionId" error={errorOf(errors, 'gitConnectionId')}>
+      <Select label={texts.connection} name="gitConnectionId" error={errorOf(errors, 'gitConnectionId')}>
         {connections.map(({ gitConnectionId, name }) => (
           <option value={gitConnectionId} key={gitConnectionId}>
             {visible(name)}
           </option>
         ))}
       </Select>
-      <Select label="Repositories" value={kind} onChange={({ target }) => setKind(target.value as TargetKind)}>
+      <Select label={common.repositories} value={kind} onChange={({ target }) => setKind(target.value as TargetKind)}>
         {Object.entries(targetKinds).map(([value, { label }]) => (
           <option value={value} key={value}>
             {label}
@@ -87,12 +89,12 @@ export function PermissionDialog({ organizationId, connections, listId, onClose 
         required
         spellCheck={false}
         placeholder={example}
-        hint={kind === 'groupPrefix' ? 'Its subgroups count too.' : undefined}
+        hint={kind === 'groupPrefix' ? texts.pathHint : undefined}
         error={errorOf(errors, kind)}
       />
-      <Select label="Access" name="access">
-        <option value="write">Clone and push</option>
-        <option value="read">Read only: clone, but no pushes</option>
+      <Select label={texts.access} name="access">
+        <option value="write">{texts.cloneAndPush}</option>
+        <option value="read">{texts.readOnly}</option>
       </Select>
     </FormDialog>
   );

@@ -11,6 +11,8 @@ import type { permissionListQuery } from '../../__generated__/permissionListQuer
 import type { permissionListUpdateMutation } from '../../__generated__/permissionListUpdateMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { permissionList as texts } from '../../texts/git.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { More } from '../../ui/more.tsx';
@@ -50,7 +52,7 @@ export function PermissionList({ organizationId, connections }: PermissionListPr
     { id: organizationId, seesAll: may('READ_ACCOUNT_META') },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!organization) return <Empty title="Organization not found" text="It may have been deleted." />;
+  if (!organization) return <Empty title={texts.organizationNotFound} text={common.mayBeDeleted} />;
   const count = enterprise?.organizations?.nodes.length;
   const isOnly = hasSeveral ? false : count == null ? null : count === 1;
   return <Permissions organization={organization} {...{ organizationId, connections, isOnly }} />;
@@ -82,9 +84,9 @@ interface PermissionsProps extends PermissionListProps {
 }
 
 function noPermissions(isOnly: boolean | null): string {
-  if (isOnly === true) return 'The only organization of the enterprise may use all repositories of the connections.';
-  if (isOnly === false) return 'The organization may use no repository yet.';
-  return 'If this is the only organization of the enterprise, it may use all repositories of the connections. Otherwise it may use none yet.';
+  if (isOnly === true) return texts.noneOnlyOrganization;
+  if (isOnly === false) return texts.noneYet;
+  return texts.noneUnknown;
 }
 
 function Permissions(props: PermissionsProps) {
@@ -144,7 +146,7 @@ function Permissions(props: PermissionsProps) {
   };
   const columns: readonly Column<Permission>[] = [
     {
-      label: 'Repositories',
+      label: common.repositories,
       cell: (each) => (
         <span className="git-name">
           <span className="row-link">{visible(describeTarget(each))}</span>
@@ -152,9 +154,9 @@ function Permissions(props: PermissionsProps) {
         </span>
       ),
     },
-    { label: 'Connection', cell: ({ gitConnection }) => gitConnection?.name ?? 'Deleted' },
+    { label: texts.connection, cell: ({ gitConnection }) => gitConnection?.name ?? texts.deleted },
     {
-      label: 'Access',
+      label: texts.access,
       cell: ({ isReadOnly }) => <Badge tone={isReadOnly ? 'plain' : 'good'}>{accessLabel(isReadOnly)}</Badge>,
     },
     actionsColumn((each) => (
@@ -170,10 +172,10 @@ function Permissions(props: PermissionsProps) {
         <Button
           size="small"
           tone="danger"
-          aria-label={`Remove ${describeTarget(each)}`}
+          aria-label={common.removeName({ name: describeTarget(each) })}
           onClick={() => setLeaving(each)}
         >
-          Remove
+          {common.remove}
         </Button>
       </>
     )),
@@ -185,7 +187,7 @@ function Permissions(props: PermissionsProps) {
       aria-describedby={connections.length === 0 ? hintId : undefined}
       onClick={() => setAdding(true)}
     >
-      Add a permission
+      {texts.add}
     </Button>
   );
   const permissions = data.gitPermissions.edges.map(({ node }) => readPermission(node));
@@ -193,16 +195,16 @@ function Permissions(props: PermissionsProps) {
     <>
       {permissions.length > 0 && <div>{add}</div>}
       {permissions.length === 0 && !hasNext ? (
-        <Empty title="No permissions" text={noPermissions(isOnly)}>
+        <Empty title={texts.emptyTitle} text={noPermissions(isOnly)}>
           {add}
         </Empty>
       ) : (
-        <Table label="Git permissions" columns={columns} rows={permissions} keyOf={({ id }) => id} />
+        <Table label={texts.gitPermissions} columns={columns} rows={permissions} keyOf={({ id }) => id} />
       )}
       <More hasMore={hasNext} isLoading={isLoadingNext} onMore={() => loadNext(100)} />
       {connections.length === 0 && (
         <p className="hint" id={hintId}>
-          Connect a forge first.
+          {texts.connectAForgeFirst}
         </p>
       )}
       {isAdding && (
@@ -215,10 +217,10 @@ function Permissions(props: PermissionsProps) {
       )}
       {leaving && (
         <ConfirmAction
-          title={`Remove ${describeTarget(leaving)}?`}
-          text="Sessions of the organization can no longer clone these repositories and push to them, also those that run, unless another permission covers them."
-          confirmLabel="Remove"
-          successMessage={`Removed ${describeTarget(leaving)}.`}
+          title={common.removeNameTitle({ name: describeTarget(leaving) })}
+          text={texts.deleteText}
+          confirmLabel={common.remove}
+          successMessage={common.removedName({ name: describeTarget(leaving) })}
           run={() => remove({ input: { gitPermissionId: leaving.gitPermissionId }, lists })}
           onClose={() => setLeaving(null)}
         />
@@ -227,5 +229,5 @@ function Permissions(props: PermissionsProps) {
   );
 }
 
-const accessLabel = (isReadOnly: boolean) => (isReadOnly ? 'Read only' : 'Clone and push');
-const toggleLabel = ({ isReadOnly }: Permission) => (isReadOnly ? 'Allow pushes' : 'Make read-only');
+const accessLabel = (isReadOnly: boolean) => (isReadOnly ? texts.readOnly : texts.cloneAndPush);
+const toggleLabel = ({ isReadOnly }: Permission) => (isReadOnly ? texts.allowPushes : texts.makeReadOnly);

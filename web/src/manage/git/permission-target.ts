@@ -1,3 +1,5 @@
+import { common } from '../../texts/common.ts';
+import { permissionTarget as texts } from '../../texts/git.ts';
 /** The forms of a permission's target: one repository, a group, or the beginning of paths. */
 export type TargetKind = 'repoPath' | 'groupPrefix' | 'prefixPath';
 
@@ -8,9 +10,9 @@ export type PermissionTarget = { readonly [Kind in TargetKind]: string | null | 
 export const targetKinds: Readonly<
   Record<TargetKind, { readonly label: string; readonly field: string; readonly example: string }>
 > = {
-  groupPrefix: { label: 'All repositories of an account or group', field: 'Account or group', example: 'acme' },
-  repoPath: { label: 'One repository', field: 'Repository', example: 'acme/site' },
-  prefixPath: { label: 'All paths with a common beginning', field: 'Beginning of the paths', example: 'acme/web-' },
+  groupPrefix: { label: texts.accountLabel, field: texts.accountField, example: 'acme' },
+  repoPath: { label: texts.repositoryLabel, field: common.repository, example: 'acme/site' },
+  prefixPath: { label: texts.prefixLabel, field: texts.prefixField, example: 'acme/web-' },
 };
 
 /** Describes the target of a permission for people. */

@@ -1,4 +1,6 @@
 import { type FormEvent, useEffect, useId, useRef } from 'react';
+import { common } from '../../texts/common.ts';
+import { testDialog as texts } from '../../texts/git-connections.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -39,15 +41,15 @@ export function TestDialog(props: TestDialogProps) {
   };
   return (
     <Dialog
-      title={`Test ${name}`}
+      title={common.testName({ name })}
       onClose={onClose}
       actions={
         <>
           <Button type="submit" form={form} isBusy={isTesting}>
-            {needsRepository && result === null ? 'Test' : 'Test again'}
+            {needsRepository && result === null ? common.test : texts.testAgain}
           </Button>
           <Button tone="primary" onClick={onClose}>
-            Done
+            {texts.done}
           </Button>
         </>
       }
@@ -55,13 +57,13 @@ export function TestDialog(props: TestDialogProps) {
       <form id={form} className="form" autoComplete="off" onSubmit={submit}>
         {needsRepository && (
           <TextField
-            label="Repository to test"
+            label={texts.testRepository}
             name="repositoryPath"
             required
             defaultValue={known ?? ''}
             spellCheck={false}
-            placeholder="owner/name"
-            hint="The server lists no repositories, so a test reads this one."
+            placeholder={texts.testRepositoryExample}
+            hint={texts.testRepositoryHint}
           />
         )}
         <TestResult isTesting={isTesting} result={result} />

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { testResult as texts } from '../../texts/git-connections.ts';
 import { Icon } from '../../ui/icons.tsx';
 import { visible } from '../../ui/visible.ts';
 import { ConnectionReport } from './connection-report.tsx';
@@ -20,7 +21,7 @@ export function TestResult({ isTesting, result }: TestResultProps) {
     <div className="git-test" ref={box}>
       <p role="status" className={result === null ? undefined : result.isOk ? 'good' : 'problem'}>
         {isTesting
-          ? 'Testing…'
+          ? texts.testing
           : result !== null && (
               <>
                 <Icon name={result.isOk ? 'check' : 'warning'} /> {visible(result.text)}

@@ -7,6 +7,7 @@ import type {
 } from '../../__generated__/useConnectionTestMutation.graphql.ts';
 import { useIsConfirming } from '../../relay/confirm.ts';
 import { useSecretMutation } from '../../relay/use-secret-mutation.ts';
+import { connectionTest as texts } from '../../texts/git-connections.ts';
 
 type Test = NonNullable<NonNullable<useConnectionTestMutation$data['testGitConnection']>['test']>;
 
@@ -57,7 +58,7 @@ export function useConnectionTest() {
       setResult(null);
       const { payload, errors } = await run({ input });
       const found = payload?.test;
-      const text = errors?.map(({ message }) => message).join(' ') ?? found?.message ?? 'The test gave no result.';
+      const text = errors?.map(({ message }) => message).join(' ') ?? found?.message ?? texts.noResult;
       setResult({ isOk: found?.isOk ?? false, text, report: found?.report ?? null });
       return errors;
     },

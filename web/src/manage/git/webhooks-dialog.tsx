@@ -3,6 +3,8 @@ import { graphql, useFragment } from 'react-relay';
 import type { webhooksDialog_connection$key } from '../../__generated__/webhooksDialog_connection.graphql.ts';
 import type { webhooksDialogRotateMutation } from '../../__generated__/webhooksDialogRotateMutation.graphql.ts';
 import { useSecretMutation } from '../../relay/use-secret-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { webhooksDialog as texts } from '../../texts/git.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm, Dialog } from '../../ui/dialog.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -65,49 +67,45 @@ export function WebhooksDialog({ connection, onChanged, onClose }: WebhooksDialo
   if (secret !== null) {
     return (
       <ShownOnce
-        title={`Webhook secret of ${name}`}
+        title={texts.secretTitle({ name })}
         values={[
-          ...(webhookUrl == null ? [] : [{ label: 'Address', value: webhookUrl }]),
-          { label: 'Secret', value: secret },
+          ...(webhookUrl == null ? [] : [{ label: texts.address, value: webhookUrl }]),
+          { label: common.secret, value: secret },
         ]}
         onClose={() => setSecret(null)}
       />
     );
   }
   const failures = [
-    { label: 'Last refused webhook', failure: found.lastWebhookRefusal },
-    { label: 'Last webhook that could not be read', failure: found.lastWebhookFailure },
+    { label: texts.lastRefusedWebhook, failure: found.lastWebhookRefusal },
+    { label: texts.lastUnreadable, failure: found.lastWebhookFailure },
   ];
   const isOnLoopback = webhookUrl != null && URL.canParse(webhookUrl) && isLoopback(new URL(webhookUrl).hostname);
   return (
     <Dialog
-      title={`Webhooks of ${name}`}
+      title={texts.title({ name })}
       onClose={onClose}
       actions={
         <>
           <Button icon="key" isBusy={isBusy} onClick={() => (hasWebhookSecret ? setAsking(true) : void create())}>
-            {hasWebhookSecret ? 'Replace the secret' : 'Create a secret'}
+            {hasWebhookSecret ? texts.replaceSecret : texts.createSecret}
           </Button>
           <Button tone="primary" onClick={onClose}>
-            Done
+            {texts.done}
           </Button>
         </>
       }
     >
       <div className="form">
-        <p className="git-help">
-          With webhooks, the forge reports at once that a pull request has changed. Without them, the service reads open
-          pull requests about once a minute. Mentions, and automations that react to events of repositories, need
-          webhooks.
-        </p>
-        {webhookUrl != null && <CopyLine label="Address" value={webhookUrl} />}
-        {isOnLoopback && <p className="git-warning">The forge must be able to reach this address. Set BASE_URL.</p>}
+        <p className="git-help">{texts.intro}</p>
+        {webhookUrl != null && <CopyLine label={texts.address} value={webhookUrl} />}
+        {isOnLoopback && <p className="git-warning">{texts.notReachable}</p>}
         {isForgeKind(providerType) && <p className="git-help">{forgeKinds[providerType].webhookHelp}</p>}
         <dl className="facts">
-          <dt>Secret</dt>
-          <dd>{hasWebhookSecret ? 'Stored' : 'None: every webhook is refused'}</dd>
-          <dt>Last webhook</dt>
-          <dd>{lastWebhookAt == null ? 'None in the last week' : <Time at={lastWebhookAt} />}</dd>
+          <dt>{common.secret}</dt>
+          <dd>{hasWebhookSecret ? texts.stored : texts.noSecret}</dd>
+          <dt>{texts.lastWebhook}</dt>
+          <dd>{lastWebhookAt == null ? texts.noneLastWeek : <Time at={lastWebhookAt} />}</dd>
         </dl>
         {failures.map(
           ({ label, failure }) =>
@@ -122,9 +120,9 @@ export function WebhooksDialog({ connection, onChanged, onClose }: WebhooksDialo
       </div>
       {isAsking && (
         <Confirm
-          title="Replace the secret?"
-          text="Webhooks with the previous secret are refused at once, until you enter the new one at the forge."
-          confirmLabel="Replace"
+          title={texts.replaceTitle}
+          text={texts.replaceText}
+          confirmLabel={texts.replace}
           isBusy={isBusy}
           onConfirm={() => void create()}
           onClose={() => setAsking(false)}

@@ -1,6 +1,8 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useLocation } from 'wouter';
 import { Page } from '../../layout/page.tsx';
+import { common } from '../../texts/common.ts';
+import { editorPage as texts } from '../../texts/manage-kit.ts';
 import { Button } from '../../ui/button.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormErrors, FormFields, type FormProblem } from './form.tsx';
@@ -41,7 +43,7 @@ interface EditorPageProps {
   readonly children: (values: Values) => ReactNode;
 }
 
-const deletedText = 'Somebody deleted this. Your text is still in the form. Copy it to create a new one.';
+const deletedText = texts.deletedText;
 
 /**
  * A page with the form of one object that is too long for a dialog; read-only for users who may not change it. Unsaved
@@ -123,13 +125,13 @@ export function EditorPage(props: EditorPageProps) {
         )}
         {other && <SavedMeanwhile saved={other} {...{ labels }} base={draftForm.base} />}
         <div className="buttons">
-          <Button onClick={cancel}>{mayChange ? 'Cancel' : 'Back'}</Button>
+          <Button onClick={cancel}>{mayChange ? common.cancel : common.back}</Button>
           {other && (
-            <Button onClick={() => replace(theirsTakenText, other.values, other.values)}>Use their version</Button>
+            <Button onClick={() => replace(theirsTakenText, other.values, other.values)}>{texts.useTheirs}</Button>
           )}
           {mayChange && (
             <Button type="submit" tone="primary" isBusy={isChecking || props.isBusy}>
-              {other ? 'Save my version' : 'Save'}
+              {other ? texts.saveMine : common.save}
             </Button>
           )}
         </div>

@@ -1,4 +1,5 @@
 import { useId, useState } from 'react';
+import { editor as texts } from '../../texts/manage-kit.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextArea } from '../../ui/field.tsx';
 import { Markdown } from '../../ui/markdown.tsx';
@@ -19,12 +20,12 @@ export function Editor({ label, name, defaultValue, hint, error }: EditorProps) 
   return (
     <div className="editor">
       <fieldset className="switches">
-        <legend className="for-readers">{label}: view</legend>
+        <legend className="for-readers">{texts.viewLegend({ label })}</legend>
         <Button tone="quiet" size="small" aria-pressed={!isPreview} onClick={() => setPreview(false)}>
-          Write
+          {texts.write}
         </Button>
         <Button tone="quiet" size="small" aria-pressed={isPreview} onClick={() => setPreview(true)}>
-          Preview
+          {texts.preview}
         </Button>
       </fieldset>
       <div hidden={isPreview}>
@@ -42,9 +43,9 @@ export function Editor({ label, name, defaultValue, hint, error }: EditorProps) 
       {isPreview && (
         <section className="card preview" aria-labelledby={id}>
           <h2 id={id} className="for-readers">
-            Preview
+            {texts.preview}
           </h2>
-          {text.trim() ? <Markdown text={text} /> : <p className="soft">Nothing to preview.</p>}
+          {text.trim() ? <Markdown text={text} /> : <p className="soft">{texts.nothingToPreview}</p>}
         </section>
       )}
     </div>

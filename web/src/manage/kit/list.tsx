@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { common } from '../../texts/common.ts';
 import { More } from '../../ui/more.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -45,7 +46,7 @@ export function List<Row>({ label, columns, edges, keyOf, empty, hasMore, isLoad
 /** The column with the buttons of a row. */
 export function actionsColumn<Row>(cell: (row: Row) => ReactNode): Column<Row> {
   return {
-    label: 'Actions',
+    label: common.actions,
     isLabelHidden: true,
     isNumber: true,
     cell: (row) => <div className="row-acts">{cell(row)}</div>,

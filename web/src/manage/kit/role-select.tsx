@@ -1,6 +1,7 @@
 import type { RoleScope } from '../../__generated__/useRoleChoicesQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { useRoleChoices } from '../../pickers/use-role-choices.ts';
+import { common } from '../../texts/common.ts';
 import { Picker } from '../../ui/picker.tsx';
 import { fixedChoices } from '../../ui/use-choices.ts';
 
@@ -14,12 +15,12 @@ interface RoleSelectProps {
 
 const builtIn = {
   ORGANIZATION: [
-    { value: 'org_member', label: 'Member' },
-    { value: 'org_admin', label: 'Admin' },
+    { value: 'org_member', label: common.member },
+    { value: 'org_admin', label: common.admin },
   ],
   ENTERPRISE: [
-    { value: 'account_member', label: 'Member' },
-    { value: 'account_admin', label: 'Admin' },
+    { value: 'account_member', label: common.member },
+    { value: 'account_admin', label: common.admin },
   ],
 } as const;
 
@@ -31,7 +32,7 @@ export function RoleSelect({ scope, defaultValue, error, none }: RoleSelectProps
   const own = useRoleChoices(scope);
   return (
     <Picker
-      label="Role"
+      label={common.role}
       name="roleId"
       source={may('VIEW_ACCOUNT_MEMBERSHIP') ? own : noOthers}
       first={builtIn[scope === 'ENTERPRISE' ? 'ENTERPRISE' : 'ORGANIZATION']}

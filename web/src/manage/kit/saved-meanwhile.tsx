@@ -1,5 +1,7 @@
 import { useEffect, useRef } from 'react';
+import { savedMeanwhile as texts } from '../../texts/manage-kit.ts';
 import { Change } from '../../ui/change.tsx';
+import { RichText } from '../../ui/rich-text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { differing, type Values } from './values.ts';
 
@@ -15,10 +17,10 @@ export interface Saved {
 }
 
 /** The message when the form shows what another user saved. */
-export const theirsTakenText = 'The form shows their version.';
+export const theirsTakenText = texts.theirsTaken;
 
 /** The message when the current version could not be read. */
-export const checkFailedText = 'The service could not check for newer changes, so nothing was saved. Try again.';
+export const checkFailedText = texts.checkFailed;
 
 interface SavedMeanwhileProps {
   readonly saved: Omit<Saved, 'version'>;
@@ -39,11 +41,10 @@ export function SavedMeanwhile({ saved: { values, displayValues, at, by }, base,
   return (
     <section className="saved-meanwhile" aria-labelledby="saved-meanwhile">
       <h2 id="saved-meanwhile" tabIndex={-1} ref={heading}>
-        {by ? <bdi>{by}</bdi> : 'Somebody else'} saved changes while you were editing
+        {by ? <RichText text={texts.savedBy} slots={{ name: <bdi>{by}</bdi> }} /> : texts.savedBySomebody}
       </h2>
       <p>
-        They saved <Time at={at} />. Nothing was overwritten, and your changes are still in the form. These are their
-        changes:
+        <RichText text={texts.nothingOverwritten} slots={{ time: <Time at={at} /> }} />
       </p>
       {differing(values, base).map((name) => {
         const displayValue = displayValues?.[name];

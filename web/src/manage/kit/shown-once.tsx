@@ -1,3 +1,5 @@
+import { common } from '../../texts/common.ts';
+import { shownOnce as texts } from '../../texts/manage-kit.ts';
 import { Button } from '../../ui/button.tsx';
 import { copyText, useCopy } from '../../ui/copy.ts';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -22,19 +24,19 @@ export function ShownOnce({ title, values, curl, onClose }: ShownOnceProps) {
       onClose={onClose}
       actions={
         <Button tone="primary" onClick={onClose}>
-          I have saved it
+          {texts.saved}
         </Button>
       }
     >
       <div className="form">
-        <p>Save it now. You cannot view it again.</p>
+        <p>{texts.saveNow}</p>
         {values.map(({ label, value }) => (
           <CopyLine key={label} label={label} value={value} />
         ))}
         {curl !== undefined && (
           <div className="actions">
             <Button size="small" icon="copy" onClick={() => void copy(curl)}>
-              Copy as curl
+              {texts.copyAsCurl}
             </Button>
           </div>
         )}
@@ -47,15 +49,15 @@ export function ShownOnce({ title, values, curl, onClose }: ShownOnceProps) {
 export function CopyLine({ label, value }: { readonly label: string; readonly value: string }) {
   const toasts = useToasts();
   const copy = async () => {
-    if (await copyText(value)) toasts.say(`${label} copied.`);
-    else toasts.fail('The browser does not allow copying here. Select the text and copy it.');
+    if (await copyText(value)) toasts.say(texts.copied({ label }));
+    else toasts.fail(texts.copyRefused);
   };
   return (
     <div className="copy-line">
       <span className="name">{label}</span>
       <div>
         <code>{value}</code>
-        <Button size="small" icon="copy" aria-label={`Copy ${label}`} onClick={() => void copy()} />
+        <Button size="small" icon="copy" aria-label={common.copyName({ name: label })} onClick={() => void copy()} />
       </div>
     </div>
   );

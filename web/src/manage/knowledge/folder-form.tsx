@@ -4,6 +4,8 @@ import type { folderFormCreateMutation } from '../../__generated__/folderFormCre
 import type { folderFormUpdateMutation } from '../../__generated__/folderFormUpdateMutation.graphql.ts';
 import { useFolderChoices } from '../../pickers/use-folder-choices.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { folderForm as texts } from '../../texts/knowledge.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { Picker } from '../../ui/picker.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
@@ -83,13 +85,13 @@ export function FolderForm({ organizationId, folder, parent, connections, onClos
       : await create({ input: { ...input, scope: { organizationId } }, connections });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`Saved ${input.name}.`);
+    toasts.say(common.savedName({ name: input.name }));
     onClose();
   };
   return (
     <FormDialog
-      title={folder ? `Edit ${folder.name}` : 'New folder'}
-      submitLabel="Save"
+      title={folder ? common.editName({ name: folder.name }) : texts.newFolder}
+      submitLabel={common.save}
       isBusy={isCreating || isUpdating}
       errors={errors}
       fieldNames={['name', 'description', 'parentId']}
@@ -97,7 +99,7 @@ export function FolderForm({ organizationId, folder, parent, connections, onClos
       onSubmit={(fields) => void submit(fields)}
     >
       <TextField
-        label="Name"
+        label={common.name}
         name="name"
         required
         autoFocus
@@ -105,15 +107,15 @@ export function FolderForm({ organizationId, folder, parent, connections, onClos
         error={errorOf(errors, 'name')}
       />
       <TextField
-        label="Description"
+        label={common.description}
         name="description"
         defaultValue={folder?.description ?? ''}
         error={errorOf(errors, 'description')}
       />
       <Picker
-        label="Parent folder"
+        label={texts.parentFolder}
         name="parentId"
-        none="None"
+        none={common.none}
         source={parents}
         defaultValue={(folder ? folder.parent?.id : parent?.id) ?? ''}
         valueLabel={folder ? pathAbove(folder) : parent?.path}

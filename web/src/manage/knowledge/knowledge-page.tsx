@@ -9,6 +9,8 @@ import type { AccessType } from '../../__generated__/notesQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { knowledgePage as texts } from '../../texts/knowledge.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -35,7 +37,7 @@ export function KnowledgePage() {
     { id: organization?.organizationId ?? '' },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!organization || !found.organization) return <Empty title="No organization" />;
+  if (!organization || !found.organization) return <Empty title={common.noOrganization} />;
   return (
     <Knowledge
       organization={found.organization}
@@ -99,23 +101,27 @@ function Knowledge(props: KnowledgeProps) {
   }).toString();
   const add = mayChange ? (
     <Button tone="primary" icon="plus" onClick={() => go(`/manage/knowledge/new${query ? `?${query}` : ''}`)}>
-      New note
+      {texts.newNote}
     </Button>
   ) : null;
   const isOwn = accessType === 'ORGANIZATION';
   return (
-    <Page title="Knowledge" actions={add}>
+    <Page title={common.knowledge} actions={add}>
       <div className="tool-row">
         <TextField
-          label="Search"
+          label={common.search}
           type="search"
           value={search}
-          placeholder="Name, trigger or text"
+          placeholder={texts.searchPlaceholder}
           onChange={(event) => setSearch(event.target.value)}
         />
-        <Select label="Scope" value={accessType} onChange={(event) => setAccessType(event.target.value as AccessType)}>
-          <option value="ORGANIZATION">Organization</option>
-          <option value="ENTERPRISE">Enterprise</option>
+        <Select
+          label={common.scope}
+          value={accessType}
+          onChange={(event) => setAccessType(event.target.value as AccessType)}
+        >
+          <option value="ORGANIZATION">{common.organization}</option>
+          <option value="ENTERPRISE">{common.enterprise}</option>
         </Select>
       </div>
       <div className={isOwn ? 'with-side' : undefined}>
@@ -126,7 +132,7 @@ function Knowledge(props: KnowledgeProps) {
             more={
               hasNext ? (
                 <Button size="small" isBusy={isLoadingNext} onClick={() => loadNext(100)}>
-                  Show more folders
+                  {texts.showMoreFolders}
                 </Button>
               ) : null
             }
@@ -182,25 +188,34 @@ function Folders(props: FoldersProps) {
     </li>
   );
   return (
-    <section className="sheets" aria-label="Folders">
+    <section className="sheets" aria-label={texts.folders}>
       <ul className="folders">
-        {line(null, 'All notes')}
-        {line('/', 'No folder')}
+        {line(null, texts.allNotes)}
+        {line('/', texts.noFolder)}
         {folders.map(({ path, name }) => line(path, name, path.split('/').length))}
       </ul>
       {more}
       {mayChange && (
         <div className="actions">
           <Button size="small" icon="plus" onClick={() => setForm('new')}>
-            New folder
+            {texts.newFolder}
           </Button>
           {folder && (
             <>
-              <Button size="small" aria-label={`Edit ${folder.name}`} onClick={() => setForm('change')}>
-                Edit
+              <Button
+                size="small"
+                aria-label={common.editName({ name: folder.name })}
+                onClick={() => setForm('change')}
+              >
+                {common.edit}
               </Button>
-              <Button size="small" tone="danger" aria-label={`Delete ${folder.name}`} onClick={() => setForm('delete')}>
-                Delete
+              <Button
+                size="small"
+                tone="danger"
+                aria-label={common.deleteName({ name: folder.name })}
+                onClick={() => setForm('delete')}
+              >
+                {common.delete}
               </Button>
             </>
           )}
@@ -217,10 +232,10 @@ function Folders(props: FoldersProps) {
       )}
       {form === 'delete' && folder && (
         <ConfirmAction
-          title={`Delete the folder ${folder.name}?`}
-          text="You can delete only an empty folder. Move or delete its notes and folders first."
-          confirmLabel="Delete"
-          successMessage={`Deleted ${folder.name}.`}
+          title={texts.deleteFolderTitle({ name: folder.name })}
+          text={texts.deleteFolderText}
+          confirmLabel={common.delete}
+          successMessage={common.deletedName({ name: folder.name })}
           run={() => remove({ input: { knowledgeFolderId: folder.id }, connections: [connectionId] })}
           onClose={() => setForm(null)}
           onDone={() => setFolderPath(null)}

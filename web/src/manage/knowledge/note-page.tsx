@@ -6,6 +6,8 @@ import type { notePageUpdateMutation } from '../../__generated__/notePageUpdateM
 import { useSigned } from '../../app/gate.tsx';
 import { useFolderChoices } from '../../pickers/use-folder-choices.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { notePage as texts } from '../../texts/knowledge.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { Picker } from '../../ui/picker.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -64,19 +66,11 @@ function LoadedNote({ id }: { readonly id: string }) {
   const { node } = useLazyLoadQuery<notePageQuery>(query, { id }, { fetchPolicy: 'network-only' });
   // The version at the time of opening: unsaved input survives changes by others.
   const [note] = useState(() => usable(node));
-  if (!note) return <Empty title="Note not found" text="It may have been deleted." />;
+  if (!note) return <Empty title={texts.noteNotFound} text={common.mayBeDeleted} />;
   return <NoteForm note={note} />;
 }
 
-const labels = {
-  name: 'Name',
-  trigger: 'Trigger',
-  macro: 'Macro',
-  pinnedRepo: 'Pinned repository',
-  folderId: 'Folder',
-  isEnabled: 'Enabled',
-  body: 'Text',
-};
+const labels = texts.labels;
 
 const valuesOf = ({ name, trigger, macro, body, pinnedRepo, folder, organization }: Note): Values => ({
   name,
@@ -87,7 +81,7 @@ const valuesOf = ({ name, trigger, macro, body, pinnedRepo, folder, organization
   body,
 });
 
-const displayValuesOf = ({ folder }: Note): Values => ({ folderId: folder?.path ?? 'None' });
+const displayValuesOf = ({ folder }: Note): Values => ({ folderId: folder?.path ?? common.none });
 
 const fieldNames = ['name', 'trigger', 'macro', 'body', 'folderId', 'pinnedRepo'];
 const noValues: Values = { name: '', trigger: '', macro: '', pinnedRepo: '', isEnabled: 'on', body: '' };
@@ -175,13 +169,13 @@ function NoteForm({ note }: { readonly note: Note | null }) {
         });
     const result = saveResultOf(refused);
     setErrors(result === 'overtaken' ? null : refused);
-    if (result === 'saved') toasts.say(`Saved ${input.name}.`);
+    if (result === 'saved') toasts.say(common.savedName({ name: input.name }));
     return result;
   };
   const fresh = isOfEnterprise ? noValues : { ...noValues, folderId: searchParams.get('folder') ?? '' };
   return (
     <EditorPage
-      title={note ? note.name : isOfEnterprise ? 'New enterprise note' : 'New note'}
+      title={note ? note.name : isOfEnterprise ? texts.newEnterpriseNote : texts.newNote}
       list="/manage/knowledge"
       draft={`note:${note?.id ?? `new:${organizationId ?? 'enterprise'}`}`}
       stored={note ? valuesOf(note) : fresh}
@@ -206,14 +200,14 @@ function NoteForm({ note }: { readonly note: Note | null }) {
               name="trigger"
               required
               defaultValue={values.trigger}
-              placeholder="When working on the billing service"
-              hint="Describe when agents need this note."
+              placeholder={texts.triggerExample}
+              hint={texts.triggerHint}
               error={errorOf(errors, 'trigger')}
             />
             <TextField
               label={labels.macro}
               name="macro"
-              placeholder="!billing"
+              placeholder={texts.macroExample}
               spellCheck={false}
               defaultValue={values.macro}
               error={errorOf(errors, 'macro')}
@@ -221,17 +215,17 @@ function NoteForm({ note }: { readonly note: Note | null }) {
             <TextField
               label={labels.pinnedRepo}
               name="pinnedRepo"
-              placeholder="owner/repo, or all"
+              placeholder={texts.pinnedRepositoryPlaceholder}
               spellCheck={false}
               defaultValue={values.pinnedRepo}
-              hint="Agents that work on this repository always get the note."
+              hint={texts.pinnedRepositoryHint}
               error={errorOf(errors, 'pinnedRepo')}
             />
             {!isOfEnterprise && (
               <Picker
                 label={labels.folderId}
                 name="folderId"
-                none="None"
+                none={common.none}
                 source={folders}
                 defaultValue={values.folderId ?? ''}
                 valueLabel={values.folderId === note?.folder?.id ? note?.folder?.path : undefined}
@@ -249,7 +243,7 @@ function NoteForm({ note }: { readonly note: Note | null }) {
             label={labels.body}
             name="body"
             defaultValue={values.body ?? ''}
-            hint="You can use Markdown."
+            hint={common.markdownHint}
             error={errorOf(errors, 'body')}
           />
         </>

@@ -12,6 +12,8 @@ import type { notesEnableMutation } from '../../__generated__/notesEnableMutatio
 import type { notesPaginationQuery } from '../../__generated__/notesPaginationQuery.graphql.ts';
 import type { AccessType, notesQuery } from '../../__generated__/notesQuery.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { notes as texts } from '../../texts/knowledge.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -147,36 +149,47 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
   };
   const columns: readonly Column<Note>[] = [
     {
-      label: 'Name',
+      label: common.name,
       cell: ({ id, name, trigger, folder }) => (
         <div>
           <Link className="row-link" data-list-item href={`/manage/knowledge/${id}`}>
             {visible(name)}
           </Link>
           <span className="under">{visible(trigger)}</span>
-          {folder && <span className="under">in {visible(folder.path)}</span>}
+          {folder && <span className="under">{texts.inFolder({ path: visible(folder.path) })}</span>}
         </div>
       ),
     },
-    { label: 'Macro', cell: ({ macro }) => macro && <code>{macro}</code> },
-    { label: 'Repository', cell: ({ pinnedRepo }) => pinnedRepo && <span className="tag">{visible(pinnedRepo)}</span> },
+    { label: texts.macro, cell: ({ macro }) => macro && <code>{macro}</code> },
     {
-      label: 'Status',
-      cell: ({ isEnabled }) => (isEnabled ? <Badge tone="good">Enabled</Badge> : <Badge>Disabled</Badge>),
+      label: common.repository,
+      cell: ({ pinnedRepo }) => pinnedRepo && <span className="tag">{visible(pinnedRepo)}</span>,
     },
-    { label: 'Updated', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+    {
+      label: common.status,
+      cell: ({ isEnabled }) =>
+        isEnabled ? <Badge tone="good">{common.enabled}</Badge> : <Badge>{common.disabled}</Badge>,
+    },
+    { label: common.updated, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
     actionsColumn((note) =>
       mayChange ? (
         <>
           <Button
             size="small"
-            aria-label={`${note.isEnabled ? 'Disable' : 'Enable'} ${note.name}`}
+            aria-label={
+              note.isEnabled ? common.disableName({ name: note.name }) : common.enableName({ name: note.name })
+            }
             onClick={() => void switchTo(note, !note.isEnabled)}
           >
-            {note.isEnabled ? 'Disable' : 'Enable'}
+            {note.isEnabled ? common.disable : common.enable}
           </Button>
-          <Button size="small" tone="danger" aria-label={`Delete ${note.name}`} onClick={() => setLeaving(note)}>
-            Delete
+          <Button
+            size="small"
+            tone="danger"
+            aria-label={common.deleteName({ name: note.name })}
+            onClick={() => setLeaving(note)}
+          >
+            {common.delete}
           </Button>
         </>
       ) : null,
@@ -185,16 +198,16 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
   return (
     <div>
       <List
-        label="Notes"
+        label={texts.notes}
         columns={columns}
         edges={edges}
         keyOf={({ id }) => id}
         empty={
           isNarrowed
-            ? { title: 'No matching notes', text: 'Change the search or select another folder.' }
+            ? { title: common.noMatches, text: texts.noMatchesText }
             : {
-                title: 'No notes yet',
-                text: 'A note gives agents knowledge when its trigger matches their task. Create one to share what you know.',
+                title: texts.noNotesYet,
+                text: texts.emptyText,
                 action: add,
               }
         }
@@ -204,10 +217,10 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
       />
       {leaving && (
         <ConfirmAction
-          title={`Delete ${leaving.name}?`}
-          text="Agents will no longer get this note. This cannot be undone."
-          confirmLabel="Delete"
-          successMessage={`Deleted ${leaving.name}.`}
+          title={common.deleteNameTitle({ name: leaving.name })}
+          text={texts.deleteText}
+          confirmLabel={common.delete}
+          successMessage={common.deletedName({ name: leaving.name })}
           run={() =>
             remove({
               input: { knowledgeNoteId: leaving.knowledgeNoteId },

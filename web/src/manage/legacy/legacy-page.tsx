@@ -7,6 +7,8 @@ import type { legacyPagePaginationQuery } from '../../__generated__/legacyPagePa
 import type { legacyPageQuery } from '../../__generated__/legacyPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
+import { common } from '../../texts/common.ts';
+import { legacyPage as texts } from '../../texts/legacy.ts';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -16,16 +18,16 @@ type Call = legacyPage_organization$data['legacyCalls']['edges'][number]['node']
 
 const columns: readonly Column<Call>[] = [
   {
-    label: 'Key',
+    label: common.key,
     cell: ({ apiKey, apiKeyId }) => (
       <div>
-        {apiKey?.name ?? 'Deleted key'}
+        {apiKey?.name ?? texts.deletedKey}
         <span className="under">{apiKey?.display ?? apiKeyId}</span>
       </div>
     ),
   },
   {
-    label: 'Route',
+    label: texts.route,
     cell: ({ route, version }) => (
       <div>
         <code>{route}</code>
@@ -33,8 +35,8 @@ const columns: readonly Column<Call>[] = [
       </div>
     ),
   },
-  { label: 'Calls', isNumber: true, cell: ({ count }) => count.toLocaleString('en') },
-  { label: 'Last call', cell: ({ lastCalledAt }) => <Time at={lastCalledAt} /> },
+  { label: texts.calls, isNumber: true, cell: ({ count }) => count.toLocaleString('en') },
+  { label: texts.lastCall, cell: ({ lastCalledAt }) => <Time at={lastCalledAt} /> },
 ];
 
 /** `/manage/legacy-api`: the callers of deprecated endpoints. */
@@ -51,7 +53,7 @@ export function LegacyPage() {
     { id: organization?.organizationId ?? '' },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!found.organization) return <Empty title="No organization" />;
+  if (!found.organization) return <Empty title={common.noOrganization} />;
   return <Calls organization={found.organization} />;
 }
 
@@ -85,17 +87,14 @@ function Calls({ organization }: { readonly organization: legacyPage_organizatio
     organization,
   );
   return (
-    <Page title="Legacy API">
-      <p className="lead">
-        These are calls to deprecated REST routes with keys of this organization. If the list stays empty, nobody uses
-        these routes.
-      </p>
+    <Page title={texts.legacyApi}>
+      <p className="lead">{texts.intro}</p>
       <List
-        label="Calls to deprecated routes"
+        label={texts.listLabel}
         columns={columns}
         edges={data.legacyCalls.edges}
         keyOf={({ apiKeyId, route, version }) => `${apiKeyId} ${version} ${route}`}
-        empty={{ title: 'No calls', text: 'No key of this organization calls a deprecated route.' }}
+        empty={{ title: texts.emptyTitle, text: texts.emptyText }}
         hasMore={hasNext}
         isLoading={isLoadingNext}
         onMore={() => loadNext(50)}

@@ -4,6 +4,8 @@ import type { memberFormsCreateMutation } from '../../__generated__/memberFormsC
 import type { memberFormsFindQuery } from '../../__generated__/memberFormsFindQuery.graphql.ts';
 import type { memberFormsNameMutation } from '../../__generated__/memberFormsNameMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { memberForms as texts } from '../../texts/members.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
@@ -68,22 +70,22 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
       : await create({ input });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`Added ${input.name ?? input.email}.`);
+    toasts.say(common.addedName({ name: input.name ?? input.email }));
     onDone();
     onClose();
   };
   return (
     <FormDialog
-      title="Add member"
-      submitLabel="Add"
+      title={texts.addMember}
+      submitLabel={common.add}
       isBusy={isBusy || isAssigning}
       errors={errors}
       fieldNames={['email', 'name', 'roleId']}
       onClose={onClose}
       onSubmit={(fields) => void submit(fields)}
     >
-      <TextField label="Email" name="email" type="email" required autoFocus error={errorOf(errors, 'email')} />
-      <TextField label="Name" name="name" error={errorOf(errors, 'name')} />
+      <TextField label={common.email} name="email" type="email" required autoFocus error={errorOf(errors, 'email')} />
+      <TextField label={common.name} name="name" error={errorOf(errors, 'name')} />
       <RoleSelect scope="ORGANIZATION" defaultValue="org_member" error={errorOf(errors, 'roleId')} />
     </FormDialog>
   );
@@ -132,21 +134,21 @@ export function ChangeMember({ organizationId, userId, name, roleId, onClose, on
       setErrors(refused);
       if (refused !== null) return;
     }
-    toasts.say('Member saved.');
+    toasts.say(texts.memberSaved);
     onDone();
     onClose();
   };
   return (
     <FormDialog
-      title="Edit member"
-      submitLabel="Save"
+      title={texts.editMember}
+      submitLabel={common.save}
       isBusy={isAssigning || isRenaming}
       errors={errors}
       fieldNames={['name', 'roleId']}
       onClose={onClose}
       onSubmit={(fields) => void submit(fields)}
     >
-      <TextField label="Name" name="name" autoFocus defaultValue={name} error={errorOf(errors, 'name')} />
+      <TextField label={common.name} name="name" autoFocus defaultValue={name} error={errorOf(errors, 'name')} />
       <RoleSelect scope="ORGANIZATION" defaultValue={roleId} error={errorOf(errors, 'roleId')} />
     </FormDialog>
   );

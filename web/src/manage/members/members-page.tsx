@@ -8,6 +8,8 @@ import type { membersPagePaginationQuery } from '../../__generated__/membersPage
 import type { membersPageQuery } from '../../__generated__/membersPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
+import { common } from '../../texts/common.ts';
+import { membersPage as texts } from '../../texts/members.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -36,7 +38,7 @@ export function MembersPage() {
     { id: organization?.organizationId ?? '' },
     { fetchPolicy: 'store-and-network', fetchKey },
   );
-  if (!organization || !found.organization) return <Empty title="No organization" />;
+  if (!organization || !found.organization) return <Empty title={common.noOrganization} />;
   return (
     <Members
       organization={found.organization}
@@ -94,7 +96,7 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
   const mayChange = may('MANAGE_ACCOUNT_MEMBERSHIP');
   const columns: readonly Column<Member>[] = [
     {
-      label: 'Name',
+      label: common.name,
       cell: ({ user }) => (
         <div>
           {visible(user.name ?? user.email)}
@@ -102,21 +104,25 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
         </div>
       ),
     },
-    { label: 'Role', cell: ({ roles }) => roles.map(({ name }) => name).join(', ') },
-    { label: 'Added', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { label: common.role, cell: ({ roles }) => roles.map(({ name }) => name).join(', ') },
+    { label: texts.added, cell: ({ createdAt }) => <Time at={createdAt} /> },
     actionsColumn((member) =>
       mayChange ? (
         <>
-          <Button size="small" aria-label={`Edit ${nameOfMember(member)}`} onClick={() => setChanging(member)}>
-            Edit
+          <Button
+            size="small"
+            aria-label={common.editName({ name: nameOfMember(member) })}
+            onClick={() => setChanging(member)}
+          >
+            {common.edit}
           </Button>
           <Button
             size="small"
             tone="danger"
-            aria-label={`Remove ${nameOfMember(member)}`}
+            aria-label={common.removeName({ name: nameOfMember(member) })}
             onClick={() => setLeaving(member)}
           >
-            Remove
+            {common.remove}
           </Button>
         </>
       ) : null,
@@ -124,19 +130,19 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
   ];
   const add = mayChange ? (
     <Button tone="primary" icon="plus" onClick={() => setNew(true)}>
-      Add member
+      {texts.addMember}
     </Button>
   ) : null;
   return (
-    <Page title="Members" actions={add}>
+    <Page title={common.members} actions={add}>
       <List
-        label="Members"
+        label={common.members}
         columns={columns}
         edges={data.members.edges}
         keyOf={({ id }) => id}
         empty={{
-          title: 'No members yet',
-          text: 'Members can use this organization. Add a member and select a role.',
+          title: texts.emptyTitle,
+          text: texts.emptyText,
           action: add,
         }}
         hasMore={hasNext}
@@ -158,10 +164,10 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
       </Suspense>
       {leaving && (
         <ConfirmAction
-          title={`Remove ${nameOfMember(leaving)}?`}
-          text="They and their keys lose access to this organization, unless an enterprise role grants it. Their sessions are kept."
-          confirmLabel="Remove"
-          successMessage={`Removed ${nameOfMember(leaving)}.`}
+          title={common.removeNameTitle({ name: nameOfMember(leaving) })}
+          text={texts.removeText}
+          confirmLabel={common.remove}
+          successMessage={common.removedName({ name: nameOfMember(leaving) })}
           run={() =>
             remove({
               input: { principal: { userId: leaving.user.userId }, scope: { organizationId } },

@@ -114,7 +114,7 @@ export function KeyFields({ edited, errors, offered, isShort = false, children }
         autoComplete="off"
         spellCheck={false}
         required={edited === null ? !isOwnServer : isMoved && edited.hasKey}
-        placeholder={edited === null ? undefined : edited.hasKey ? texts.keyUnchanged : texts.noKey}
+        placeholder={edited === null ? undefined : edited.hasKey ? common.unchanged : texts.noKey}
         hint={
           isMoved && edited?.hasKey ? (
             texts.keyHintMoved

@@ -3,6 +3,8 @@ import { graphql } from 'react-relay';
 import type { deleteOrganizationMutation } from '../../__generated__/deleteOrganizationMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { deleteOrganization as texts } from '../../texts/organizations.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
@@ -35,19 +37,19 @@ export function DeleteOrganization({ organization, connections, onClose }: Delet
   );
   const submit = async (fields: FormFields) => {
     if (fields.text('confirmed') !== name.trim()) {
-      return setErrors([{ message: `Enter the name ${name} to confirm.`, path: ['confirmed'] }]);
+      return setErrors([{ message: texts.confirmName({ name }), path: ['confirmed'] }]);
     }
     const { errors: refused } = await remove({ input: { organizationId }, connections });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`Deleted ${name}.`);
+    toasts.say(common.deletedName({ name }));
     reload();
     onClose();
   };
   return (
     <FormDialog
-      title={`Delete ${name}?`}
-      submitLabel="Delete"
+      title={common.deleteNameTitle({ name })}
+      submitLabel={common.delete}
       tone="danger"
       isBusy={isBusy}
       errors={errors}
@@ -55,12 +57,9 @@ export function DeleteOrganization({ organization, connections, onClose }: Delet
       onClose={onClose}
       onSubmit={(fields) => void submit(fields)}
     >
-      <p>
-        Its sessions stop, its keys and service users are revoked, and nobody can access its data. This cannot be
-        undone. Enter the organization name to confirm.
-      </p>
+      <p>{texts.deleteText}</p>
       <TextField
-        label="Organization name"
+        label={texts.nameLabel}
         name="confirmed"
         autoFocus
         spellCheck={false}

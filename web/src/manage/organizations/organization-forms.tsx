@@ -4,6 +4,8 @@ import type { organizationFormsCreateMutation } from '../../__generated__/organi
 import type { organizationFormsUpdateMutation } from '../../__generated__/organizationFormsUpdateMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { organizationForms as texts } from '../../texts/organizations.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
@@ -61,12 +63,12 @@ export function NewOrganization({ connections, onClose }: NewOrganizationProps) 
     const { errors: refused } = await create({ input, connections });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`Created ${input.name}.`);
+    toasts.say(common.createdName({ name: input.name }));
     reload();
     onClose();
   };
   return (
-    <OrganizationForm title="New organization" isBusy={isBusy} errors={errors} onClose={onClose} onSubmit={submit}>
+    <OrganizationForm title={texts.newOrganization} isBusy={isBusy} errors={errors} onClose={onClose} onSubmit={submit}>
       <Suspense fallback={null}>
         <PermissionNotice />
       </Suspense>
@@ -107,12 +109,12 @@ export function ChangeOrganization({ organization, onClose }: ChangeOrganization
     const { errors: refused } = await update({ input: { ...input, organizationId: organization.organizationId } });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`Saved ${input.name}.`);
+    toasts.say(common.savedName({ name: input.name }));
     onClose();
   };
   return (
     <OrganizationForm
-      title={`Edit ${organization.name}`}
+      title={common.editName({ name: organization.name })}
       organization={organization}
       isBusy={isBusy}
       errors={errors}
@@ -138,7 +140,7 @@ function OrganizationForm(props: OrganizationFormProps) {
   return (
     <FormDialog
       title={title}
-      submitLabel="Save"
+      submitLabel={common.save}
       isBusy={isBusy}
       errors={errors}
       fieldNames={fieldNames}
@@ -146,7 +148,7 @@ function OrganizationForm(props: OrganizationFormProps) {
       onSubmit={(fields) => void onSubmit(fields)}
     >
       <TextField
-        label="Name"
+        label={common.name}
         name="name"
         required
         autoFocus
@@ -154,20 +156,20 @@ function OrganizationForm(props: OrganizationFormProps) {
         error={errorOf(errors, 'name')}
       />
       <TextField
-        label="Monthly ACU limit"
+        label={common.monthlyAcuLimit}
         name="maxCycleAcuLimit"
         type="number"
         min={0}
-        placeholder="No limit"
+        placeholder={common.noLimit}
         defaultValue={organization?.maxCycleAcuLimit ?? ''}
         error={errorOf(errors, 'maxCycleAcuLimit')}
       />
       <TextField
-        label="ACU limit per session"
+        label={common.sessionAcuLimit}
         name="maxSessionAcuLimit"
         type="number"
         min={0}
-        placeholder="No limit"
+        placeholder={common.noLimit}
         defaultValue={organization?.maxSessionAcuLimit ?? ''}
         error={errorOf(errors, 'maxSessionAcuLimit')}
       />

@@ -10,9 +10,12 @@ import type { organizationsPageQuery } from '../../__generated__/organizationsPa
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
 import { useUrlParams } from '../../layout/use-url-params.ts';
+import { common } from '../../texts/common.ts';
+import { organizationsPage as texts } from '../../texts/organizations.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { RichText } from '../../ui/rich-text.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { matchesText } from '../../ui/text-filter.ts';
@@ -42,7 +45,7 @@ export function OrganizationsPage() {
     { fetchPolicy: 'store-and-network' },
   );
   if (!enterprise?.all) {
-    return <Empty title="No access to organizations" text="You need an enterprise role to view this page." />;
+    return <Empty title={texts.noAccess} text={common.enterpriseRoleNeeded} />;
   }
   return <Organizations enterprise={enterprise.all} />;
 }
@@ -81,67 +84,73 @@ function Organizations({ enterprise }: { readonly enterprise: organizationsPage_
   const connections = [data.organizations.__id];
   const columns: readonly Column<Organization>[] = [
     {
-      label: 'Name',
+      label: common.name,
       cell: ({ id, organizationId, name }) => (
         <div>
-          {visible(name)} {id === current?.id && <Badge>Current</Badge>}
+          {visible(name)} {id === current?.id && <Badge>{texts.current}</Badge>}
           <span className="under">{organizationId}</span>
         </div>
       ),
     },
-    { label: 'Monthly ACU limit', isNumber: true, cell: (each) => each.maxCycleAcuLimit ?? 'No limit' },
-    { label: 'ACU limit per session', isNumber: true, cell: (each) => each.maxSessionAcuLimit ?? 'No limit' },
-    { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { label: common.monthlyAcuLimit, isNumber: true, cell: (each) => each.maxCycleAcuLimit ?? common.noLimit },
+    { label: common.sessionAcuLimit, isNumber: true, cell: (each) => each.maxSessionAcuLimit ?? common.noLimit },
+    { label: common.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
     actionsColumn((organization) => (
       <>
         <Button
           size="small"
-          aria-label={`Open ${organization.name}`}
+          aria-label={common.openName({ name: organization.name })}
           onClick={() => {
             choose(organization.organizationId);
             go('/sessions');
           }}
         >
-          Open
+          {texts.open}
         </Button>
-        <Button size="small" aria-label={`Edit ${organization.name}`} onClick={() => setForm(organization)}>
-          Edit
+        <Button
+          size="small"
+          aria-label={common.editName({ name: organization.name })}
+          onClick={() => setForm(organization)}
+        >
+          {common.edit}
         </Button>
         <Button
           size="small"
           tone="danger"
-          aria-label={`Delete ${organization.name}`}
+          aria-label={common.deleteName({ name: organization.name })}
           onClick={() => setLeaving(organization)}
         >
-          Delete
+          {common.delete}
         </Button>
       </>
     )),
   ];
   const add = (
     <Button tone="primary" icon="plus" onClick={() => setForm('new')}>
-      New organization
+      {texts.newOrganization}
     </Button>
   );
   return (
-    <Page title="Organizations" actions={add}>
+    <Page title={texts.organizations} actions={add}>
       {may('MANAGE_BILLING') && (
         <p className="lead">
-          The limit of all organizations and the IP access list are on the{' '}
-          <Link href="/manage/enterprise">Enterprise</Link> page.
+          <RichText
+            text={texts.enterpriseNote}
+            slots={{ link: (text) => <Link href="/manage/enterprise">{text}</Link> }}
+          />
         </p>
       )}
       <search className="tool-row">
         <TextField
-          label="Search"
+          label={common.search}
           type="search"
-          placeholder="Name or ID"
+          placeholder={texts.searchPlaceholder}
           value={values.q}
           onChange={({ target }) => change({ q: target.value })}
         />
       </search>
       <List
-        label="Organizations"
+        label={texts.organizations}
         columns={columns}
         edges={data.organizations.edges.filter(({ node }) =>
           matchesText(`${node.name} ${node.organizationId}`, values.q),
@@ -149,8 +158,8 @@ function Organizations({ enterprise }: { readonly enterprise: organizationsPage_
         keyOf={({ id }) => id}
         empty={
           values.q === ''
-            ? { title: 'No organizations', text: 'Create an organization to start sessions in it.', action: add }
-            : { title: 'No matching organizations', text: 'No organization has this name or ID.' }
+            ? { title: texts.emptyTitle, text: texts.emptyText, action: add }
+            : { title: common.noMatches, text: texts.noMatchesText }
         }
         hasMore={hasNext}
         isLoading={isLoadingNext}

@@ -1,6 +1,8 @@
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import { Link } from 'wouter';
 import type { permissionNoticeQuery } from '../../__generated__/permissionNoticeQuery.graphql.ts';
+import { permissionNotice as texts } from '../../texts/organizations.ts';
+import { RichText } from '../../ui/rich-text.tsx';
 
 /** Tells that a further organization and the existing ones need git permissions, if a forge is connected. */
 export function PermissionNotice() {
@@ -28,11 +30,10 @@ export function PermissionNotice() {
   const isSecond = enterprise.organizations?.nodes.length === 1;
   return (
     <p className="hint">
-      {isSecond
-        ? 'The only organization of an enterprise may use all connected repositories. With a second one, both may use only the repositories of their git permissions. '
-        : 'The organization may use only the repositories of its git permissions. '}
-      Add permissions for it in <Link href="/manage/git">Settings → Git → Permissions</Link>
-      {isSecond && ', and for the existing organization before its next session'}.
+      <RichText
+        text={isSecond ? texts.secondOrganization : texts.furtherOrganization}
+        slots={{ link: (text) => <Link href="/manage/git">{text}</Link> }}
+      />
     </p>
   );
 }

@@ -5,6 +5,8 @@ import type { playbookPageQuery, playbookPageQuery$data } from '../../__generate
 import type { playbookPageUpdateMutation } from '../../__generated__/playbookPageUpdateMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { playbookPage as texts } from '../../texts/playbooks.ts';
 import { nameOf } from '../../ui/actor.ts';
 import { errorOf, TextArea, TextField } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -63,16 +65,11 @@ function LoadedPlaybook({ id }: { readonly id: string }) {
   const { node } = useLazyLoadQuery<playbookPageQuery>(query, { id }, { fetchPolicy: 'network-only' });
   // The version at the time of opening: unsaved input survives changes by others.
   const [playbook] = useState(() => usable(node));
-  if (!playbook) return <Empty title="Playbook not found" text="It may have been deleted." />;
+  if (!playbook) return <Empty title={texts.playbookNotFound} text={common.mayBeDeleted} />;
   return <PlaybookForm playbook={playbook} />;
 }
 
-const labels = {
-  title: 'Title',
-  macro: 'Macro',
-  body: 'Instructions',
-  structuredOutputSchema: 'Structured output schema',
-};
+const labels = texts.labels;
 
 const valuesOf = ({ title, macro, body, structuredOutputSchema: schema }: Playbook): Values => ({
   title,
@@ -163,13 +160,13 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
         });
     const result = saveResultOf(refused);
     setErrors(result === 'overtaken' ? null : refused);
-    if (result === 'saved') toasts.say(`Saved ${input.title}.`);
+    if (result === 'saved') toasts.say(common.savedName({ name: input.title }));
     return result;
   };
   const scopeKey = isOfEnterprise ? 'enterprise' : organization?.organizationId;
   return (
     <EditorPage
-      title={playbook ? playbook.title : isOfEnterprise ? 'New enterprise playbook' : 'New playbook'}
+      title={playbook ? playbook.title : isOfEnterprise ? texts.newEnterprisePlaybook : texts.newPlaybook}
       list="/manage/playbooks"
       draft={`playbook:${playbook?.id ?? `new:${scopeKey}`}`}
       stored={playbook ? valuesOf(playbook) : noValues}
@@ -192,10 +189,10 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
             <TextField
               label={labels.macro}
               name="macro"
-              placeholder="!fix"
+              placeholder={texts.macroExample}
               spellCheck={false}
               defaultValue={values.macro}
-              hint="Write the macro in a prompt to use this playbook."
+              hint={texts.macroHint}
               error={errorOf(errors, 'macro')}
             />
           </div>
@@ -203,7 +200,7 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
             label={labels.body}
             name="body"
             defaultValue={values.body ?? ''}
-            hint="You can use Markdown."
+            hint={common.markdownHint}
             error={errorOf(errors, 'body')}
           />
           <TextArea
@@ -211,7 +208,7 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
             name="structuredOutputSchema"
             rows={5}
             spellCheck={false}
-            placeholder="JSON Schema (Draft 7), optional"
+            placeholder={texts.schemaPlaceholder}
             defaultValue={values.structuredOutputSchema}
             error={errorOf(errors, 'structuredOutputSchema')}
           />
@@ -226,6 +223,6 @@ function readJson(text: string): { readonly value: unknown; readonly problem: st
   try {
     return { value: JSON.parse(text), problem: null };
   } catch (error) {
-    return { value: null, problem: `This is not valid JSON: ${(error as Error).message}` };
+    return { value: null, problem: texts.notJson({ message: (error as Error).message }) };
   }
 }

@@ -11,6 +11,8 @@ import type { AccessType, playbooksPageQuery } from '../../__generated__/playboo
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { playbooksPage as texts } from '../../texts/playbooks.ts';
 import { nameOf } from '../../ui/actor.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
@@ -37,7 +39,7 @@ export function PlaybooksPage() {
     { id: organization?.organizationId ?? '', accessType },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!found.organization) return <Empty title="No organization" />;
+  if (!found.organization) return <Empty title={common.noOrganization} />;
   return <Playbooks organization={found.organization} accessType={accessType} onAccessType={setAccessType} />;
 }
 
@@ -98,20 +100,25 @@ function Playbooks({ organization, accessType, onAccessType }: PlaybooksProps) {
   const mayChange = may(accessType === 'ENTERPRISE' ? 'MANAGE_ACCOUNT_PLAYBOOKS' : 'MANAGE_ORG_PLAYBOOKS');
   const columns: readonly Column<Playbook>[] = [
     {
-      label: 'Title',
+      label: common.title,
       cell: ({ id, title }) => (
         <Link className="row-link" data-list-item href={`/manage/playbooks/${id}`}>
           {visible(title)}
         </Link>
       ),
     },
-    { label: 'Macro', cell: ({ macro }) => macro && <code>{macro}</code> },
-    { label: 'Updated by', cell: ({ updatedBy }) => nameOf(updatedBy) },
-    { label: 'Updated', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+    { label: texts.macro, cell: ({ macro }) => macro && <code>{macro}</code> },
+    { label: texts.updatedBy, cell: ({ updatedBy }) => nameOf(updatedBy) },
+    { label: common.updated, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
     actionsColumn((playbook) =>
       mayChange ? (
-        <Button size="small" tone="danger" aria-label={`Delete ${playbook.title}`} onClick={() => setLeaving(playbook)}>
-          Delete
+        <Button
+          size="small"
+          tone="danger"
+          aria-label={common.deleteName({ name: playbook.title })}
+          onClick={() => setLeaving(playbook)}
+        >
+          {common.delete}
         </Button>
       ) : null,
     ),
@@ -122,25 +129,29 @@ function Playbooks({ organization, accessType, onAccessType }: PlaybooksProps) {
       icon="plus"
       onClick={() => go(`/manage/playbooks/new${accessType === 'ENTERPRISE' ? '?whose=ENTERPRISE' : ''}`)}
     >
-      New playbook
+      {texts.newPlaybook}
     </Button>
   ) : null;
   return (
-    <Page title="Playbooks" actions={add}>
+    <Page title={common.playbooks} actions={add}>
       <div className="tool-row">
-        <Select label="Scope" value={accessType} onChange={(event) => onAccessType(event.target.value as AccessType)}>
-          <option value="ORGANIZATION">Organization</option>
-          <option value="ENTERPRISE">Enterprise</option>
+        <Select
+          label={common.scope}
+          value={accessType}
+          onChange={(event) => onAccessType(event.target.value as AccessType)}
+        >
+          <option value="ORGANIZATION">{common.organization}</option>
+          <option value="ENTERPRISE">{common.enterprise}</option>
         </Select>
       </div>
       <List
-        label="Playbooks"
+        label={common.playbooks}
         columns={columns}
         edges={edges}
         keyOf={({ id }) => id}
         empty={{
-          title: 'No playbooks yet',
-          text: 'A playbook has reusable instructions for agents. Create one to use it in sessions.',
+          title: texts.noPlaybooksYet,
+          text: texts.emptyText,
           action: add,
         }}
         hasMore={hasNext}
@@ -149,10 +160,10 @@ function Playbooks({ organization, accessType, onAccessType }: PlaybooksProps) {
       />
       {leaving && (
         <ConfirmAction
-          title={`Delete ${leaving.title}?`}
-          text="New sessions cannot use it. Existing sessions still show its title."
-          confirmLabel="Delete"
-          successMessage={`Deleted ${leaving.title}.`}
+          title={common.deleteNameTitle({ name: leaving.title })}
+          text={texts.deleteText}
+          confirmLabel={common.delete}
+          successMessage={common.deletedName({ name: leaving.title })}
           run={() => remove({ input: { playbookId: leaving.playbookId }, connections: [connectionId] })}
           onClose={() => setLeaving(null)}
         />

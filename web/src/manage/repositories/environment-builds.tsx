@@ -10,6 +10,8 @@ import { useSigned } from '../../app/gate.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { sessionAddress } from '../../session/address.ts';
 import { plainTitle } from '../../session/plain-title.ts';
+import { common } from '../../texts/common.ts';
+import { environmentBuilds as texts } from '../../texts/repositories.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -23,13 +25,13 @@ import { useBuildPolling } from './use-build-environment.ts';
 type Build = environmentBuilds_repository$data['environmentBuilds'][number];
 
 const states = {
-  QUEUED: { label: 'Queued', tone: 'plain' },
-  BUILDING: { label: 'Running', tone: 'info' },
-  READY: { label: 'Ready', tone: 'good' },
-  FAILED: { label: 'Failed', tone: 'bad' },
+  QUEUED: { label: texts.queued, tone: 'plain' },
+  BUILDING: { label: texts.running, tone: 'info' },
+  READY: { label: texts.ready, tone: 'good' },
+  FAILED: { label: common.failed, tone: 'bad' },
 } as const;
 
-const triggers = { PUSH: 'Push', REQUEST: 'Request', SESSION: 'Session' } as const;
+const triggers = texts.triggers;
 
 interface EnvironmentBuildsProps {
   readonly repository: environmentBuilds_repository$key;
@@ -89,51 +91,51 @@ export function EnvironmentBuilds({ repository, mayDelete }: EnvironmentBuildsPr
       }
     }
   `);
-  if (environmentBuilds.length === 0) return <p className="hint">No set-up has run yet.</p>;
+  if (environmentBuilds.length === 0) return <p className="hint">{texts.empty}</p>;
   const columns: readonly Column<Build>[] = [
     {
-      label: 'State',
+      label: common.state,
       cell: ({ state }) => {
-        const { label, tone } = states[state as keyof typeof states] ?? { label: 'Unknown', tone: 'plain' };
+        const { label, tone } = states[state as keyof typeof states] ?? { label: common.unknown, tone: 'plain' };
         return <Badge tone={tone}>{label}</Badge>;
       },
     },
-    { label: 'Trigger', cell: ({ trigger }) => triggers[trigger as keyof typeof triggers] ?? 'Other' },
-    { label: 'Commit', cell: ({ commit }) => <code>{commit.slice(0, 10)}</code> },
+    { label: common.trigger, cell: ({ trigger }) => triggers[trigger as keyof typeof triggers] ?? common.other },
+    { label: texts.commit, cell: ({ commit }) => <code>{commit.slice(0, 10)}</code> },
     {
-      label: 'Session',
+      label: common.session,
       cell: ({ session }) =>
         session && <Link href={sessionAddress(session.sessionId)}>{plainTitle(session.title)}</Link>,
     },
-    { label: 'Organization', cell: ({ organization }) => organization && visible(organization.name) },
-    { label: 'Size', isNumber: true, cell: ({ state, bytes }) => state === 'READY' && writeSize(bytes) },
-    { label: 'Started', cell: ({ startedAt }) => <Time at={startedAt} /> },
-    { label: 'Last used', cell: ({ usedAt }) => <Time at={usedAt} /> },
+    { label: common.organization, cell: ({ organization }) => organization && visible(organization.name) },
+    { label: common.size, isNumber: true, cell: ({ state, bytes }) => state === 'READY' && writeSize(bytes) },
+    { label: texts.started, cell: ({ startedAt }) => <Time at={startedAt} /> },
+    { label: texts.lastUsed, cell: ({ usedAt }) => <Time at={usedAt} /> },
     actionsColumn((build) =>
       build.log ? (
         <Button
           size="small"
-          aria-label={`Show the log of the set-up at ${build.commit.slice(0, 10)}`}
+          aria-label={texts.showLog({ commit: build.commit.slice(0, 10) })}
           onClick={() => setShownKey(keyOf(build))}
         >
-          Log
+          {texts.log}
         </Button>
       ) : null,
     ),
   ];
   return (
     <>
-      <h3>Set-ups</h3>
-      <Table label="Set-ups" columns={columns} rows={environmentBuilds} keyOf={keyOf} />
+      <h3>{texts.setUps}</h3>
+      <Table label={texts.setUps} columns={columns} rows={environmentBuilds} keyOf={keyOf} />
       {mayDelete && (
         <div className="buttons">
           <Button tone="danger" onClick={() => setDeleting(true)}>
-            Delete all results
+            {texts.deleteAllResults}
           </Button>
         </div>
       )}
       {shown && (
-        <Dialog title="Log of the set-up" size="large" onClose={() => setShownKey(null)}>
+        <Dialog title={texts.logTitle} size="large" onClose={() => setShownKey(null)}>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long log scrolls by the keyboard. */}
           <pre className="code" tabIndex={0}>
             {visible(shown.log ?? '')}
@@ -142,10 +144,10 @@ export function EnvironmentBuilds({ repository, mayDelete }: EnvironmentBuildsPr
       )}
       {isDeleting && (
         <ConfirmAction
-          title={`Delete all set-up results of ${path}?`}
-          text="The next session of each organization sets the repository up again. Sessions that started with a result keep their files."
-          confirmLabel="Delete"
-          successMessage="Deleted the results."
+          title={texts.deleteTitle({ path })}
+          text={texts.deleteText}
+          confirmLabel={common.delete}
+          successMessage={texts.deleted}
           run={() => remove({ input: { repositoryId } })}
           onClose={() => setDeleting(false)}
         />

@@ -1,5 +1,7 @@
 import { graphql, useFragment } from 'react-relay';
 import type { environmentInEffect_repository$key } from '../../__generated__/environmentInEffect_repository.graphql.ts';
+import { environmentInEffect as texts } from '../../texts/repositories.ts';
+import { RichText } from '../../ui/rich-text.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
 
@@ -29,41 +31,42 @@ export function EnvironmentInEffect({ repository }: { readonly repository: envir
   const { path, commit, isDefined, error, readAt, setup, start, problems } = environment;
   return (
     <section aria-labelledby="in-effect">
-      <h3 id="in-effect">In effect</h3>
-      {error && <p role="alert">The repository could not be read: {visible(error)}</p>}
-      {!error && !isDefined && <p className="hint">No definition: sessions start without a set-up.</p>}
+      <h3 id="in-effect">{texts.inEffect}</h3>
+      {error && <p role="alert">{texts.notRead({ error: visible(error) })}</p>}
+      {!error && !isDefined && <p className="hint">{texts.noDefinition}</p>}
       {isDefined && (
         <dl className="facts">
-          <dt>Source</dt>
+          <dt>{texts.source}</dt>
           <dd>
             {path === null ? (
-              'Stored here'
+              texts.storedHere
             ) : (
               <>
                 <code>{visible(path ?? '')}</code>
                 {commit && (
                   <>
-                    {' '}
-                    at <code>{commit.slice(0, 10)}</code>
+                    {' · '}
+                    <RichText text={texts.commit} slots={{ commit: <code>{commit.slice(0, 10)}</code> }} />
                   </>
                 )}
                 {readAt && (
                   <>
-                    , read <Time at={readAt} />
+                    {' · '}
+                    <RichText text={texts.readAt} slots={{ time: <Time at={readAt} /> }} />
                   </>
                 )}
               </>
             )}
           </dd>
-          <Commands label="Set-up" commands={setup} />
-          <Commands label="Start" commands={start} />
+          <Commands label={texts.setUp} commands={setup} />
+          <Commands label={texts.startCommands} commands={start} />
         </dl>
       )}
       {problems.length > 0 && (
         <ul className="problems">
           {problems.map(({ line, message }) => (
             <li key={`${line} ${message}`}>
-              {line != null && `Line ${line}: `}
+              {line != null && texts.line({ line })}
               {visible(message)}
             </li>
           ))}

@@ -2,6 +2,7 @@ import { useRef, useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import type { environment_repository$key } from '../../__generated__/environment_repository.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
+import { environment as texts } from '../../texts/repositories.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, TextArea } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
@@ -11,7 +12,7 @@ import { EnvironmentInEffect } from './environment-in-effect.tsx';
 import { useBuildEnvironment } from './use-build-environment.ts';
 import { useUpdateRepository } from './use-update-repository.ts';
 
-const example = 'setup:\n  - npm ci\nstart: npm run dev\nsecrets: [NPM_TOKEN]\n';
+const example = texts.example;
 
 /** The environment of a repository: its stored definition, a set-up to try it, and the results of set-ups. */
 export function Environment({ repository }: { readonly repository: environment_repository$key }) {
@@ -43,7 +44,7 @@ export function Environment({ repository }: { readonly repository: environment_r
         isEnvironmentBuiltOnPush: fields.isOn('isEnvironmentBuiltOnPush'),
       };
     },
-    'Saved the environment. New sessions use it.',
+    texts.saved,
   );
   const toasts = useToasts();
   const form = useRef<HTMLFormElement>(null);
@@ -56,17 +57,14 @@ export function Environment({ repository }: { readonly repository: environment_r
     const isChanged = mayChange && text.trim() !== '' && text !== (environmentDefinition ?? '');
     const refused = await build(isChanged ? text : null);
     setBuildErrors(refused);
-    if (refused === null) toasts.say('The set-up was started. Its log is in the list below.');
+    if (refused === null) toasts.say(texts.setUpStarted);
   };
   const errors = buildErrors ?? saveErrors;
   return (
     <section className="card sheet" aria-labelledby="environment">
       <header>
-        <h2 id="environment">Environment</h2>
-        <p>
-          The commands that set the repository up before an agent starts. The service stores the result, and later
-          sessions start with it.
-        </p>
+        <h2 id="environment">{texts.environment}</h2>
+        <p>{texts.intro}</p>
       </header>
       <form
         className="form code-form"
@@ -77,7 +75,7 @@ export function Environment({ repository }: { readonly repository: environment_r
         }}
       >
         <TextArea
-          label="Definition (YAML)"
+          label={texts.definitionYaml}
           name="environmentDefinition"
           key={environmentDefinition}
           rows={10}
@@ -85,7 +83,7 @@ export function Environment({ repository }: { readonly repository: environment_r
           readOnly={!mayChange}
           defaultValue={environmentDefinition ?? ''}
           placeholder={example}
-          hint="Leave empty to use the repository’s own file, such as .switchyard/environment.yaml. The members are setup, start, env, secrets, timeout_minutes and lockfiles."
+          hint={texts.definitionHint}
           error={errorOf(errors, 'environmentDefinition')}
         />
         <label className="check" key={`on push ${isEnvironmentBuiltOnPush}`}>
@@ -95,18 +93,18 @@ export function Environment({ repository }: { readonly repository: environment_r
             defaultChecked={isEnvironmentBuiltOnPush}
             disabled={!mayChange}
           />{' '}
-          Run the set-up when the default branch changes
+          {texts.onPush}
         </label>
         <FormErrors errors={errors} fieldNames={['environmentDefinition']} />
         <div className="buttons">
           {may('USE_SESSIONS') && (
             <Button isBusy={isBuilding} onClick={() => void tryIt()}>
-              Try it
+              {texts.tryIt}
             </Button>
           )}
           {mayChange && (
             <Button type="submit" tone="primary" isBusy={isBusy}>
-              Save environment
+              {texts.saveEnvironment}
             </Button>
           )}
         </div>

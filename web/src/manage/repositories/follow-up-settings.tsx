@@ -1,6 +1,7 @@
 import { graphql, useFragment } from 'react-relay';
 import type { followUpSettings_repository$key } from '../../__generated__/followUpSettings_repository.graphql.ts';
 import type { UpdateRepositoryInput } from '../../__generated__/useUpdateRepositoryMutation.graphql.ts';
+import { followUpSettings as texts } from '../../texts/repositories.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, Select, TextField } from '../../ui/field.tsx';
 import { FormErrors } from '../kit/kit.ts';
@@ -31,58 +32,58 @@ export function FollowUpSettings({ repository }: { readonly repository: followUp
       followUpBotLogins: fields.list('followUpBotLogins'),
       isArchivedWhenMerged: fields.isOn('isArchivedWhenMerged'),
     }),
-    'Saved the follow-ups.',
+    texts.saved,
   );
   return (
     <form className="card sheet form" aria-labelledby="follow-ups" onSubmit={onSubmit}>
       <header>
-        <h2 id="follow-ups">Follow-ups</h2>
-        <p>Failed checks, reviews, comments and conflicts of a pull request go to the session that works on it.</p>
+        <h2 id="follow-ups">{texts.followUps}</h2>
+        <p>{texts.intro}</p>
       </header>
       <Select
-        label="Follow-ups"
+        label={texts.mode}
         name="followUpMode"
         key={`mode ${followUpMode}`}
         defaultValue={followUpMode ?? ''}
         disabled={!mayChange}
-        hint="Suggest lists a follow-up on the page of the session, where a person sends it."
+        hint={texts.modeHint}
         error={errorOf(errors, 'followUpMode')}
       >
-        <option value="">Automatic for pull requests that sessions opened, else Suggest</option>
-        <option value="OFF">Off</option>
-        <option value="SUGGEST">Suggest</option>
-        <option value="AUTO">Automatic</option>
+        <option value="">{texts.automaticForOwn}</option>
+        <option value="OFF">{texts.off}</option>
+        <option value="SUGGEST">{texts.suggest}</option>
+        <option value="AUTO">{texts.automatic}</option>
       </Select>
       <Select
-        label="People"
+        label={texts.people}
         name="followUpAuthors"
         key={`authors ${followUpAuthors}`}
         defaultValue={followUpAuthors}
         disabled={!mayChange}
         error={errorOf(errors, 'followUpAuthors')}
       >
-        <option value="WRITERS">People who may write to the repository</option>
-        <option value="EVERYONE">Everyone who may comment</option>
+        <option value="WRITERS">{texts.writers}</option>
+        <option value="EVERYONE">{texts.commenters}</option>
       </Select>
       <Select
-        label="Bots"
+        label={texts.bots}
         name="followUpBots"
         key={`bots ${followUpBots}`}
         defaultValue={followUpBots}
         disabled={!mayChange}
         error={errorOf(errors, 'followUpBots')}
       >
-        <option value="NONE">Only the accounts below</option>
-        <option value="ALL">All bots</option>
+        <option value="NONE">{texts.listedBots}</option>
+        <option value="ALL">{texts.allBots}</option>
       </Select>
       <TextField
-        label="Accounts whose comments always count"
+        label={texts.botLogins}
         name="followUpBotLogins"
         key={`logins ${followUpBotLogins.join()}`}
         defaultValue={followUpBotLogins.join(', ')}
         disabled={!mayChange}
         spellCheck={false}
-        hint="Separate the logins with commas."
+        hint={texts.botLoginsHint}
         error={errorOf(errors, 'followUpBotLogins')}
       />
       <label className="check" key={`archive ${isArchivedWhenMerged}`}>
@@ -92,7 +93,7 @@ export function FollowUpSettings({ repository }: { readonly repository: followUp
           defaultChecked={isArchivedWhenMerged}
           disabled={!mayChange}
         />{' '}
-        Archive a session when its pull requests are merged or closed
+        {texts.archive}
       </label>
       <FormErrors
         errors={errors}
@@ -101,7 +102,7 @@ export function FollowUpSettings({ repository }: { readonly repository: followUp
       {mayChange && (
         <div className="buttons">
           <Button type="submit" tone="primary" isBusy={isBusy}>
-            Save follow-ups
+            {texts.saveFollowUps}
           </Button>
         </div>
       )}

@@ -1,8 +1,10 @@
 import { graphql, useFragment } from 'react-relay';
 import type { mentionSettings_repository$key } from '../../__generated__/mentionSettings_repository.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
+import { mentionSettings as texts } from '../../texts/repositories.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, Select } from '../../ui/field.tsx';
+import { RichText } from '../../ui/rich-text.tsx';
 import { visible } from '../../ui/visible.ts';
 import { FormErrors } from '../kit/kit.ts';
 import { useUpdateRepository } from './use-update-repository.ts';
@@ -29,7 +31,7 @@ export function MentionSettings({ repository }: { readonly repository: mentionSe
       isMentionAnswered: fields.isOn('isMentionAnswered'),
       mentionOrganizationId: fields.textOrNull('mentionOrganizationId'),
     }),
-    'Saved the settings of mentions.',
+    texts.saved,
   );
   const chosenId = mentionOrganization?.organizationId ?? '';
   const offered = [mentionOrganization, organization].flatMap((each) => (each ? [each] : []));
@@ -37,27 +39,25 @@ export function MentionSettings({ repository }: { readonly repository: mentionSe
   return (
     <form className="card sheet form" aria-labelledby="mentions" onSubmit={onSubmit}>
       <header>
-        <h2 id="mentions">Mentions</h2>
+        <h2 id="mentions">{texts.mentions}</h2>
         <p>
-          People who may write to the repository can start a session at the forge: they mention the service in an issue,
-          a pull request, a comment or a review, usually as <code>@switchyard</code>. Mentions need the webhooks of the
-          git connection.
+          <RichText text={texts.intro} slots={{ switchyard: <code>@switchyard</code> }} />
         </p>
       </header>
       <label className="check" key={`answered ${isMentionAnswered}`}>
         <input type="checkbox" name="isMentionAnswered" defaultChecked={isMentionAnswered} disabled={!mayChange} />{' '}
-        Mentions start sessions
+        {texts.enabled}
       </label>
       <Select
-        label="Organization of the sessions"
+        label={texts.organization}
         name="mentionOrganizationId"
         key={chosenId}
         defaultValue={chosenId}
         disabled={!mayChange}
-        hint="If several organizations may use the repository, choose one. Otherwise mentions start nothing."
+        hint={texts.organizationHint}
         error={errorOf(errors, 'mentionOrganizationId')}
       >
-        <option value="">The only one that may use the repository</option>
+        <option value="">{texts.onlyOrganization}</option>
         {[...choices].map(([id, name]) => (
           <option value={id} key={id}>
             {visible(name)}
@@ -68,7 +68,7 @@ export function MentionSettings({ repository }: { readonly repository: mentionSe
       {mayChange && (
         <div className="buttons">
           <Button type="submit" tone="primary" isBusy={isBusy}>
-            Save mentions
+            {texts.saveMentions}
           </Button>
         </div>
       )}

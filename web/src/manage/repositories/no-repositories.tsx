@@ -2,6 +2,7 @@ import { graphql, useLazyLoadQuery } from 'react-relay';
 import { Link } from 'wouter';
 import type { noRepositoriesQuery } from '../../__generated__/noRepositoriesQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
+import { noRepositories as texts } from '../../texts/repositories.ts';
 import { Empty } from '../../ui/states.tsx';
 
 /** The message of an empty list of repositories, with the reason as far as the viewer may know it. */
@@ -39,28 +40,18 @@ export function NoRepositories() {
   const { gitConnections, organizations } = found.enterprise ?? {};
   if (gitConnections?.nodes.length === 0) {
     return (
-      <Empty title="No repositories yet" text="Sessions can work on the repositories of a forge that is connected.">
-        <Link href="/manage/git">Connect a forge</Link>
+      <Empty title={texts.noRepositoriesYet} text={texts.noForgeText}>
+        <Link href="/manage/git">{texts.connectAForge}</Link>
       </Empty>
     );
   }
   const isWithoutPermission = found.organization?.gitPermissions?.nodes.length === 0;
   if (isWithoutPermission && (organizations?.nodes.length ?? 0) > 1) {
     return (
-      <Empty
-        title="No git permission"
-        text="The organization has no git permission, so its sessions may use no repository. In an enterprise with several organizations, each needs one."
-      >
-        <Link href="/manage/git">Add a permission (Settings → Git → Permissions)</Link>
+      <Empty title={texts.noPermissionTitle} text={texts.noPermissionText}>
+        <Link href="/manage/git">{texts.addPermission}</Link>
       </Empty>
     );
   }
-  return (
-    <Empty
-      title="No repositories yet"
-      text={`A repository appears here after the first session that works on it.${
-        isFor ? '' : ' If sessions find no repository, ask an administrator for a git permission of the organization.'
-      }`}
-    />
-  );
+  return <Empty title={texts.noRepositoriesYet} text={isFor ? texts.emptyText : texts.emptyTextForMember} />;
 }

@@ -9,6 +9,8 @@ import type { repositoriesPagePaginationQuery } from '../../__generated__/reposi
 import type { repositoriesPageQuery } from '../../__generated__/repositoriesPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
+import { common } from '../../texts/common.ts';
+import { repositoriesPage as texts } from '../../texts/repositories.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Empty, Loading } from '../../ui/states.tsx';
@@ -35,7 +37,7 @@ export function RepositoriesPage() {
     { id: organization?.organizationId ?? '' },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!found.organization) return <Empty title="No organization" />;
+  if (!found.organization) return <Empty title={common.noOrganization} />;
   return <Repositories organization={found.organization} />;
 }
 
@@ -75,7 +77,7 @@ function Repositories({ organization }: { readonly organization: repositoriesPag
   const [search, setSearch] = useState('');
   const columns: readonly Column<Repository>[] = [
     {
-      label: 'Repository',
+      label: common.repository,
       cell: ({ repositoryId, host, path, description }) => (
         <div>
           <Link className="row-link" data-list-item href={`/manage/repositories/${repositoryId}`}>
@@ -85,36 +87,36 @@ function Repositories({ organization }: { readonly organization: repositoriesPag
         </div>
       ),
     },
-    { label: 'Default branch', cell: ({ defaultBranch }) => defaultBranch && visible(defaultBranch) },
-    { label: 'State', cell: ({ isArchived }) => isArchived && <Badge tone="plain">Archived</Badge> },
-    { label: 'Last read', cell: ({ readAt }) => readAt && <Time at={readAt} /> },
+    { label: common.defaultBranch, cell: ({ defaultBranch }) => defaultBranch && visible(defaultBranch) },
+    { label: common.state, cell: ({ isArchived }) => isArchived && <Badge tone="plain">{common.archived}</Badge> },
+    { label: texts.lastRead, cell: ({ readAt }) => readAt && <Time at={readAt} /> },
   ];
   const find = (text: string) => {
     setSearch(text);
     refetch({ search: text.trim() === '' ? null : text.trim() }, { fetchPolicy: 'store-and-network' });
   };
   return (
-    <Page title="Repositories" actions={<ReviewPullRequest />}>
+    <Page title={common.repositories} actions={<ReviewPullRequest />}>
       <div className="tool-row">
         <TextField
-          label="Search"
+          label={common.search}
           type="search"
           value={search}
-          placeholder="Part of the path"
+          placeholder={texts.searchPlaceholder}
           onChange={({ target }) => find(target.value)}
         />
       </div>
       {search === '' && data.repositories.edges.length === 0 ? (
-        <Suspense fallback={<Loading label="Loading repositories" />}>
+        <Suspense fallback={<Loading label={texts.loadingRepositories} />}>
           <NoRepositories />
         </Suspense>
       ) : (
         <List
-          label="Repositories"
+          label={common.repositories}
           columns={columns}
           edges={data.repositories.edges}
           keyOf={({ id }) => id}
-          empty={{ title: 'No matches', text: 'No repository has this text in its path.' }}
+          empty={{ title: common.noMatches, text: texts.noMatchesText }}
           hasMore={hasNext}
           isLoading={isLoadingNext}
           onMore={() => loadNext(50)}

@@ -3,6 +3,8 @@ import { Link } from 'wouter';
 import type { repositoryPageQuery } from '../../__generated__/repositoryPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
+import { common } from '../../texts/common.ts';
+import { repositoryPage as texts } from '../../texts/repositories.ts';
 import { safeAddress } from '../../ui/safe-address.ts';
 import { Empty } from '../../ui/states.tsx';
 import { visible } from '../../ui/visible.ts';
@@ -38,17 +40,15 @@ export function RepositoryPage({ id }: { readonly id: string }) {
   );
   const repository = found.organization?.repository;
   if (!repository) {
-    return (
-      <Empty title="Repository not found" text="The organization may not use it, or no session has used it yet." />
-    );
+    return <Empty title={texts.repositoryNotFound} text={texts.notFoundText} />;
   }
   const address = repository.webUrl ? safeAddress(repository.webUrl) : undefined;
   return (
     <Page title={visible(repository.path)}>
       <div className="sheets">
-        <section className="card sheet" aria-label="Repository">
+        <section className="card sheet" aria-label={common.repository}>
           <dl className="facts">
-            <dt>Forge</dt>
+            <dt>{texts.forge}</dt>
             <dd>
               {address === undefined ? (
                 visible(repository.host)
@@ -60,12 +60,12 @@ export function RepositoryPage({ id }: { readonly id: string }) {
             </dd>
             {repository.description && (
               <>
-                <dt>Description</dt>
+                <dt>{common.description}</dt>
                 <dd>{visible(repository.description)}</dd>
               </>
             )}
-            <dt>Default branch</dt>
-            <dd>{repository.defaultBranch ? visible(repository.defaultBranch) : 'Unknown'}</dd>
+            <dt>{common.defaultBranch}</dt>
+            <dd>{repository.defaultBranch ? visible(repository.defaultBranch) : common.unknown}</dd>
           </dl>
         </section>
         <BranchSettings repository={repository} />
@@ -73,7 +73,7 @@ export function RepositoryPage({ id }: { readonly id: string }) {
         <FollowUpSettings repository={repository} />
         <Environment repository={repository} />
         <p>
-          <Link href="/manage/repositories">All repositories</Link>
+          <Link href="/manage/repositories">{texts.allRepositories}</Link>
         </p>
       </div>
     </Page>

@@ -5,6 +5,7 @@ import type { reviewDialogMutation } from '../../__generated__/reviewDialogMutat
 import { useSigned } from '../../app/gate.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { sessionAddress } from '../../session/address.ts';
+import { reviewDialog as texts } from '../../texts/repositories.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, TextArea, TextField } from '../../ui/field.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
@@ -54,31 +55,29 @@ export function ReviewPullRequest() {
           setOpen(true);
         }}
       >
-        Review a pull request
+        {texts.reviewAPullRequest}
       </Button>
       {isOpen && (
         <FormDialog
-          title="Review a pull request"
-          submitLabel="Start"
+          title={texts.reviewAPullRequest}
+          submitLabel={texts.start}
           isBusy={isBusy}
           errors={errors}
           fieldNames={fieldNames}
           onClose={() => setOpen(false)}
           onSubmit={(fields) => void submit(fields)}
         >
-          <p className="soft">
-            A session reads the pull request and posts a review as a comment. It gets no secrets, and cannot push.
-          </p>
+          <p className="soft">{texts.reviewText}</p>
           <TextField
-            label="Address of the pull request"
+            label={texts.pullRequestUrl}
             name="pullRequestUrl"
             type="url"
             required
             spellCheck={false}
-            placeholder="https://github.com/owner/name/pull/7"
+            placeholder={texts.pullRequestUrlExample}
             error={errorOf(errors, 'pullRequestUrl')}
           />
-          <TextArea label="Further instructions" name="instructions" rows={4} error={errorOf(errors, 'instructions')} />
+          <TextArea label={texts.instructions} name="instructions" rows={4} error={errorOf(errors, 'instructions')} />
         </FormDialog>
       )}
     </>

@@ -7,6 +7,8 @@ import type {
 } from '../../__generated__/roleFormCreateMutation.graphql.ts';
 import type { roleFormUpdateMutation } from '../../__generated__/roleFormUpdateMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { roleForm as texts } from '../../texts/roles.ts';
 import { errorOf, Select, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
@@ -87,14 +89,14 @@ export function RoleForm({ role, connections, onClose }: RoleFormProps) {
       : await create({ input: { ...input, scope }, connections });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`Saved ${input.name}.`);
+    toasts.say(common.savedName({ name: input.name }));
     onClose();
   };
   const shown = scope === 'ENTERPRISE' ? permissions : organizationPermissions;
   return (
     <FormDialog
-      title={role ? `Edit ${role.name}` : 'New role'}
-      submitLabel="Save"
+      title={role ? common.editName({ name: role.name }) : texts.newRole}
+      submitLabel={common.save}
       size="large"
       isBusy={isCreating || isUpdating}
       errors={errors}
@@ -104,7 +106,7 @@ export function RoleForm({ role, connections, onClose }: RoleFormProps) {
     >
       <div className="fields">
         <TextField
-          label="Name"
+          label={common.name}
           name="name"
           required
           autoFocus
@@ -112,17 +114,17 @@ export function RoleForm({ role, connections, onClose }: RoleFormProps) {
           error={errorOf(errors, 'name')}
         />
         <Select
-          label="Scope"
+          label={common.scope}
           value={scope}
           disabled={role !== null}
           onChange={(event) => setScope(event.target.value as RoleScope)}
         >
-          <option value="ORGANIZATION">Organization</option>
-          <option value="ENTERPRISE">Enterprise</option>
+          <option value="ORGANIZATION">{common.organization}</option>
+          <option value="ENTERPRISE">{common.enterprise}</option>
         </Select>
       </div>
       <fieldset className="boxes">
-        <legend>Permissions</legend>
+        <legend>{common.permissions}</legend>
         {shown.map((permission) => (
           <div key={permission}>
             <label className="check">

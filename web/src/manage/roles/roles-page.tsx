@@ -10,6 +10,8 @@ import type { rolesPageQuery } from '../../__generated__/rolesPageQuery.graphql.
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { rolesPage as texts } from '../../texts/roles.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -33,7 +35,7 @@ export function RolesPage() {
     {},
     { fetchPolicy: 'store-and-network' },
   );
-  if (!enterprise) return <Empty title="No access to roles" text="You need an enterprise role to view this page." />;
+  if (!enterprise) return <Empty title={texts.noAccess} text={common.enterpriseRoleNeeded} />;
   return <Roles enterprise={enterprise} />;
 }
 
@@ -81,20 +83,20 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
   const mayChange = may('MANAGE_ACCOUNT_MEMBERSHIP');
   const columns: readonly Column<Role>[] = [
     {
-      label: 'Name',
+      label: common.name,
       cell: ({ name, roleId, isBuiltIn }) => (
         <div>
-          {visible(name)} {isBuiltIn && <Badge>Built-in</Badge>}
+          {visible(name)} {isBuiltIn && <Badge>{texts.builtIn}</Badge>}
           <span className="under">{roleId}</span>
         </div>
       ),
     },
-    { label: 'Scope', cell: ({ scope }) => (scope === 'ENTERPRISE' ? 'Enterprise' : 'Organization') },
+    { label: common.scope, cell: ({ scope }) => (scope === 'ENTERPRISE' ? common.enterprise : common.organization) },
     {
-      label: 'Permissions',
+      label: common.permissions,
       cell: ({ permissions }) => (
         <details>
-          <summary>{permissions.length === 1 ? '1 permission' : `${permissions.length} permissions`}</summary>
+          <summary>{texts.permissions({ count: permissions.length })}</summary>
           <ul>
             {permissions.map((permission) => (
               <li key={permission}>{permissionText(permission)}</li>
@@ -106,11 +108,16 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
     actionsColumn((role) =>
       mayChange && !role.isBuiltIn ? (
         <>
-          <Button size="small" aria-label={`Edit ${role.name}`} onClick={() => setForm(role)}>
-            Edit
+          <Button size="small" aria-label={common.editName({ name: role.name })} onClick={() => setForm(role)}>
+            {common.edit}
           </Button>
-          <Button size="small" tone="danger" aria-label={`Delete ${role.name}`} onClick={() => setLeaving(role)}>
-            Delete
+          <Button
+            size="small"
+            tone="danger"
+            aria-label={common.deleteName({ name: role.name })}
+            onClick={() => setLeaving(role)}
+          >
+            {common.delete}
           </Button>
         </>
       ) : null,
@@ -118,19 +125,19 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
   ];
   const add = mayChange ? (
     <Button tone="primary" icon="plus" onClick={() => setForm('new')}>
-      New role
+      {texts.newRole}
     </Button>
   ) : null;
   return (
-    <Page title="Roles" actions={add}>
+    <Page title={common.roles} actions={add}>
       <List
-        label="Roles"
+        label={common.roles}
         columns={columns}
         edges={data.roles.edges}
         keyOf={({ id }) => id}
         empty={{
-          title: 'No roles',
-          text: 'A role is a set of permissions. Create one to assign it to users.',
+          title: texts.emptyTitle,
+          text: texts.emptyText,
           action: add,
         }}
         hasMore={hasNext}
@@ -140,10 +147,10 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
       {form && <RoleForm role={form === 'new' ? null : form} connections={connections} onClose={() => setForm(null)} />}
       {leaving && (
         <ConfirmAction
-          title={`Delete ${leaving.name}?`}
-          text="You can delete a role only if nobody has it."
-          confirmLabel="Delete"
-          successMessage={`Deleted ${leaving.name}.`}
+          title={common.deleteNameTitle({ name: leaving.name })}
+          text={texts.deleteText}
+          confirmLabel={common.delete}
+          successMessage={common.deletedName({ name: leaving.name })}
           run={() => remove({ input: { roleId: leaving.roleId }, connections })}
           onClose={() => setLeaving(null)}
         />

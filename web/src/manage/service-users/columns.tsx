@@ -1,4 +1,5 @@
 import { Link } from 'wouter';
+import { common } from '../../texts/common.ts';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
@@ -11,7 +12,7 @@ interface NamedRow {
 
 /** The column with the name of a service user, which links to its page. */
 export const nameColumn: Column<NamedRow> = {
-  label: 'Name',
+  label: common.name,
   cell: ({ id, displayName, serviceUserId }) => (
     <div>
       <Link className="row-link" data-list-item href={`/manage/service-users/${id}`}>
@@ -29,6 +30,6 @@ interface TimedRow {
 
 /** The columns with the times of a service user. */
 export const timeColumns: readonly Column<TimedRow>[] = [
-  { label: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'Never') },
-  { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { label: common.expires, cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : common.never) },
+  { label: common.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];

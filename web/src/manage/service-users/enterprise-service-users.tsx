@@ -5,6 +5,8 @@ import type {
 } from '../../__generated__/enterpriseServiceUsers_enterprise.graphql.ts';
 import type { enterpriseServiceUsersPaginationQuery } from '../../__generated__/enterpriseServiceUsersPaginationQuery.graphql.ts';
 import type { enterpriseServiceUsersQuery } from '../../__generated__/enterpriseServiceUsersQuery.graphql.ts';
+import { common } from '../../texts/common.ts';
+import { enterpriseServiceUsers as texts } from '../../texts/service-users.ts';
 import { More } from '../../ui/more.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { nameColumn, timeColumns } from './columns.tsx';
@@ -65,11 +67,9 @@ function ServiceUsers({ enterprise }: { readonly enterprise: enterpriseServiceUs
   return (
     <section className="card sheet" aria-labelledby="enterprise-service-users">
       <header>
-        <h2 id="enterprise-service-users">Service users of the enterprise</h2>
+        <h2 id="enterprise-service-users">{texts.enterpriseTitle}</h2>
       </header>
-      {rows.length > 0 && (
-        <Table label="Service users of the enterprise" columns={columns} rows={rows} keyOf={({ id }) => id} />
-      )}
+      {rows.length > 0 && <Table label={texts.enterpriseTitle} columns={columns} rows={rows} keyOf={({ id }) => id} />}
       <More hasMore={hasNext} isLoading={isLoadingNext} onMore={() => loadNext(50)} />
     </section>
   );
@@ -81,6 +81,6 @@ const roleOf = ({ roleAssignments }: ServiceUser) =>
 
 const columns: readonly Column<ServiceUser>[] = [
   nameColumn,
-  { label: 'Enterprise role', cell: (serviceUser) => roleOf(serviceUser) },
+  { label: common.enterpriseRole, cell: (serviceUser) => roleOf(serviceUser) },
   ...timeColumns,
 ];

@@ -2,6 +2,8 @@ import { useState } from 'react';
 import { graphql } from 'react-relay';
 import type { keyFormMutation } from '../../__generated__/keyFormMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { keyForm as texts } from '../../texts/service-users.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 import { RoleSelect } from '../kit/role-select.tsx';
@@ -57,8 +59,8 @@ export function KeyForm({ of, connections, onDone, onClose }: KeyFormProps) {
   };
   return (
     <FormDialog
-      title="New key"
-      submitLabel="Create key"
+      title={common.createKey}
+      submitLabel={common.createKey}
       isBusy={isBusy}
       errors={errors}
       fieldNames={['name', 'roleId', 'expiresAt']}
@@ -66,19 +68,19 @@ export function KeyForm({ of, connections, onDone, onClose }: KeyFormProps) {
       onSubmit={(fields) => void submit(fields)}
     >
       <TextField
-        label="Name"
+        label={common.name}
         name="name"
         required
         autoFocus
-        placeholder="What the key is for"
+        placeholder={texts.namePlaceholder}
         error={errorOf(errors, 'name')}
       />
       {isService && <RoleSelect scope="ORGANIZATION" defaultValue="org_member" error={errorOf(errors, 'roleId')} />}
       <TextField
-        label="Expiration date"
+        label={common.expires}
         name="expiresAt"
         type="date"
-        hint="The last valid day, in UTC. Leave empty for no expiration."
+        hint={texts.expiresHint}
         error={errorOf(errors, 'expiresAt')}
       />
     </FormDialog>

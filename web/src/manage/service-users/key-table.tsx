@@ -4,6 +4,8 @@ import type { keyTable_keys$data, keyTable_keys$key } from '../../__generated__/
 import type { keyTableRevokeMutation } from '../../__generated__/keyTableRevokeMutation.graphql.ts';
 import type { keyTableRotateMutation } from '../../__generated__/keyTableRotateMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { keyTable as texts } from '../../texts/service-users.ts';
 import { nameOf } from '../../ui/actor.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
@@ -73,7 +75,7 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
     const input = { apiKeyId: key.apiKeyId };
     if (action === 'revoke') {
       const { errors } = await revoke({ input });
-      if (errors === null) toasts.say(`Revoked ${key.name}.`);
+      if (errors === null) toasts.say(texts.revoked({ name: key.name }));
     } else {
       const { payload } = await rotate({ input });
       if (payload?.token) setToken(payload.token);
@@ -83,7 +85,7 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
   };
   const columns: readonly Column<Key>[] = [
     {
-      label: 'Key',
+      label: common.key,
       cell: ({ name, display }) => (
         <div>
           {visible(name)}
@@ -94,27 +96,27 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
       ),
     },
     {
-      label: 'Owner',
-      cell: ({ kind, owner }) => (kind === 'SERVICE' ? 'Organization' : (nameOf(owner) ?? 'Unknown')),
+      label: texts.owner,
+      cell: ({ kind, owner }) => (kind === 'SERVICE' ? common.organization : (nameOf(owner) ?? common.unknown)),
     },
-    { label: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'Never') },
-    { label: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'Never') },
+    { label: texts.lastUsed, cell: ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : common.never) },
+    { label: common.expires, cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : common.never) },
     actionsColumn((key) => (
       <>
         <Button
           size="small"
-          aria-label={`Rotate ${key.name}`}
+          aria-label={texts.rotateName({ name: key.name })}
           onClick={() => setPendingAction({ action: 'rotate', key })}
         >
-          Rotate
+          {common.rotate}
         </Button>
         <Button
           size="small"
           tone="danger"
-          aria-label={`Revoke ${key.name}`}
+          aria-label={texts.revokeName({ name: key.name })}
           onClick={() => setPendingAction({ action: 'revoke', key })}
         >
-          Revoke
+          {common.revoke}
         </Button>
       </>
     )),
@@ -122,26 +124,30 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
   return (
     <>
       {rows.length === 0 ? (
-        <p className="soft">No keys yet.</p>
+        <p className="soft">{texts.noKeys}</p>
       ) : (
-        <Table label="Keys" columns={columns} rows={rows} keyOf={({ id }) => id} />
+        <Table label={common.keys} columns={columns} rows={rows} keyOf={({ id }) => id} />
       )}
       {pendingAction && (
         <Confirm
           title={
             pendingAction.action === 'revoke'
-              ? `Revoke ${pendingAction.key.name}?`
-              : `Rotate ${pendingAction.key.name}?`
+              ? texts.revokeTitle({ name: pendingAction.key.name })
+              : texts.rotateTitle({ name: pendingAction.key.name })
           }
-          text="The key stops working immediately. Requests with it are refused."
-          confirmLabel={pendingAction.action === 'revoke' ? 'Revoke' : 'Rotate'}
+          text={texts.revokeText}
+          confirmLabel={pendingAction.action === 'revoke' ? common.revoke : common.rotate}
           isBusy={isRevoking || isRotating}
           onClose={() => setPendingAction(null)}
           onConfirm={() => void run(pendingAction)}
         />
       )}
       {token && (
-        <ShownOnce title="New key" values={[{ label: 'Token', value: token }]} onClose={() => setToken(null)} />
+        <ShownOnce
+          title={common.newKey}
+          values={[{ label: common.token, value: token }]}
+          onClose={() => setToken(null)}
+        />
       )}
     </>
   );

@@ -2,6 +2,8 @@ import { Suspense, useState } from 'react';
 import { graphql, usePaginationFragment } from 'react-relay';
 import type { keys_organization$key } from '../../__generated__/keys_organization.graphql.ts';
 import type { keysPaginationQuery } from '../../__generated__/keysPaginationQuery.graphql.ts';
+import { common } from '../../texts/common.ts';
+import { keys as texts } from '../../texts/service-users.ts';
 import { Button } from '../../ui/button.tsx';
 import { ShownOnce } from '../kit/kit.ts';
 import { KeyForm } from './key-form.tsx';
@@ -42,15 +44,15 @@ export function Keys({ organization, organizationId }: KeysProps) {
   return (
     <section className="card sheet" aria-labelledby="keys">
       <header>
-        <h2 id="keys">Keys</h2>
+        <h2 id="keys">{common.keys}</h2>
         <Button size="small" icon="plus" onClick={() => setNew(true)}>
-          New organization key
+          {texts.createOrganizationKey}
         </Button>
       </header>
       <KeyTable keys={data.apiKeys.edges.map(({ node }) => node)} onChanged={again} />
       {hasNext && (
         <Button isBusy={isLoadingNext} onClick={() => loadNext(50)}>
-          Show more
+          {texts.showMore}
         </Button>
       )}
       <Suspense fallback={null}>
@@ -64,7 +66,11 @@ export function Keys({ organization, organizationId }: KeysProps) {
         )}
       </Suspense>
       {token && (
-        <ShownOnce title="New key" values={[{ label: 'Token', value: token }]} onClose={() => setToken(null)} />
+        <ShownOnce
+          title={common.newKey}
+          values={[{ label: common.token, value: token }]}
+          onClose={() => setToken(null)}
+        />
       )}
     </section>
   );

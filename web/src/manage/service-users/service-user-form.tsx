@@ -3,6 +3,8 @@ import { graphql } from 'react-relay';
 import type { serviceUserFormCreateMutation } from '../../__generated__/serviceUserFormCreateMutation.graphql.ts';
 import type { serviceUserFormUpdateMutation } from '../../__generated__/serviceUserFormUpdateMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { serviceUserForm as texts } from '../../texts/service-users.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
@@ -75,13 +77,13 @@ export function ServiceUserForm({ organizationId, serviceUser, connections, onCl
         });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`Saved ${name}.`);
+    toasts.say(common.savedName({ name }));
     onClose();
   };
   return (
     <FormDialog
-      title={serviceUser ? `Edit ${serviceUser.displayName}` : 'New service user'}
-      submitLabel="Save"
+      title={serviceUser ? common.editName({ name: serviceUser.displayName }) : texts.newServiceUser}
+      submitLabel={common.save}
       isBusy={isCreating || isUpdating}
       errors={errors}
       fieldNames={['name', 'roleId', 'expiresAt']}
@@ -89,7 +91,7 @@ export function ServiceUserForm({ organizationId, serviceUser, connections, onCl
       onSubmit={(fields) => void submit(fields)}
     >
       <TextField
-        label="Name"
+        label={common.name}
         name="name"
         required
         autoFocus
@@ -100,10 +102,10 @@ export function ServiceUserForm({ organizationId, serviceUser, connections, onCl
         <>
           <RoleSelect scope="ORGANIZATION" defaultValue="org_member" error={errorOf(errors, 'roleId')} />
           <TextField
-            label="Expiration date"
+            label={common.expires}
             name="expiresAt"
             type="date"
-            hint="The last valid day, in UTC. Leave empty for no expiration."
+            hint={texts.expiresHint}
             error={errorOf(errors, 'expiresAt')}
           />
         </>

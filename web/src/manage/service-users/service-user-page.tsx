@@ -3,6 +3,8 @@ import { graphql, useLazyLoadQuery } from 'react-relay';
 import { Link } from 'wouter';
 import type { serviceUserPageQuery } from '../../__generated__/serviceUserPageQuery.graphql.ts';
 import { Page } from '../../layout/page.tsx';
+import { common } from '../../texts/common.ts';
+import { serviceUserPage as texts } from '../../texts/service-users.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -51,7 +53,7 @@ export function ServiceUserPage({ id }: { readonly id: string }) {
     { fetchPolicy: 'store-and-network', fetchKey },
   );
   if (node?.__typename !== 'ServiceUser' || node.deletedAt) {
-    return <Empty title="Service user not found" text="It may have been deleted." />;
+    return <Empty title={texts.serviceUserNotFound} text={common.mayBeDeleted} />;
   }
   const again = () => setFetchKey((before) => before + 1);
   const { serviceUserId, displayName, roleAssignments, apiKeys, createdAt, expiresAt } = node;
@@ -60,41 +62,41 @@ export function ServiceUserPage({ id }: { readonly id: string }) {
       title={displayName}
       actions={
         <Button tone="primary" icon="plus" onClick={() => setNew(true)}>
-          New key
+          {common.createKey}
         </Button>
       }
     >
       <div className="sheets">
-        <section className="card sheet" aria-label="Service user">
+        <section className="card sheet" aria-label={texts.serviceUser}>
           <dl className="facts">
-            <dt>ID</dt>
+            <dt>{texts.id}</dt>
             <dd>
               <code>{serviceUserId}</code>
             </dd>
-            <dt>Roles</dt>
+            <dt>{common.roles}</dt>
             <dd>
               {roleAssignments.nodes
                 .map(({ role, organization, organizationId }) =>
                   organizationId
-                    ? `${role.name} in ${organization?.name ?? organizationId}`
-                    : `${role.name} in the enterprise`,
+                    ? texts.inOrganization({ role: role.name, organization: organization?.name ?? organizationId })
+                    : texts.inEnterprise({ role: role.name }),
                 )
                 .join(', ')}
             </dd>
-            <dt>Created</dt>
+            <dt>{common.created}</dt>
             <dd>
               <Time at={createdAt} />
             </dd>
-            <dt>Expires</dt>
-            <dd>{expiresAt ? <Time at={expiresAt} /> : 'Never'}</dd>
+            <dt>{common.expires}</dt>
+            <dd>{expiresAt ? <Time at={expiresAt} /> : common.never}</dd>
           </dl>
         </section>
         <section className="card sheet" aria-labelledby="keys">
-          <h2 id="keys">Keys</h2>
+          <h2 id="keys">{common.keys}</h2>
           <KeyTable keys={apiKeys.nodes} onChanged={again} />
         </section>
         <p>
-          <Link href="/manage/service-users">All service users and keys</Link>
+          <Link href="/manage/service-users">{texts.backToList}</Link>
         </p>
       </div>
       {isNew && (
@@ -109,7 +111,11 @@ export function ServiceUserPage({ id }: { readonly id: string }) {
         />
       )}
       {token && (
-        <ShownOnce title="New key" values={[{ label: 'Token', value: token }]} onClose={() => setToken(null)} />
+        <ShownOnce
+          title={common.newKey}
+          values={[{ label: common.token, value: token }]}
+          onClose={() => setToken(null)}
+        />
       )}
     </Page>
   );

@@ -10,6 +10,8 @@ import type { serviceUsersPageQuery } from '../../__generated__/serviceUsersPage
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { serviceUsersPage as texts } from '../../texts/service-users.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -36,7 +38,7 @@ export function ServiceUsersPage() {
     { id: organization?.organizationId ?? '' },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!organization || !found.organization) return <Empty title="No organization" />;
+  if (!organization || !found.organization) return <Empty title={common.noOrganization} />;
   const { organizationId } = organization;
   return (
     <ServiceUsers organization={found.organization} organizationId={organizationId}>
@@ -96,37 +98,41 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
     ...timeColumns,
     actionsColumn((serviceUser) => (
       <>
-        <Button size="small" aria-label={`Edit ${serviceUser.displayName}`} onClick={() => setForm(serviceUser)}>
-          Edit
+        <Button
+          size="small"
+          aria-label={common.editName({ name: serviceUser.displayName })}
+          onClick={() => setForm(serviceUser)}
+        >
+          {common.edit}
         </Button>
         <Button
           size="small"
           tone="danger"
-          aria-label={`Delete ${serviceUser.displayName}`}
+          aria-label={common.deleteName({ name: serviceUser.displayName })}
           onClick={() => setLeaving(serviceUser)}
         >
-          Delete
+          {common.delete}
         </Button>
       </>
     )),
   ];
   const add = (
     <Button tone="primary" icon="plus" onClick={() => setForm('new')}>
-      New service user
+      {texts.newServiceUser}
     </Button>
   );
   return (
-    <Page title="Service users and keys" actions={add}>
+    <Page title={texts.serviceUsersAndKeys} actions={add}>
       <div className="sheets">
-        <section aria-label="Service users">
+        <section aria-label={common.serviceUsers}>
           <List
-            label="Service users"
+            label={common.serviceUsers}
             columns={columns}
             edges={data.serviceUsers.edges}
             keyOf={({ id }) => id}
             empty={{
-              title: 'No service users yet',
-              text: 'A service user lets a program use the API. Create one and give it a key.',
+              title: texts.noServiceUsersYet,
+              text: texts.emptyText,
               action: add,
             }}
             hasMore={hasNext}
@@ -148,10 +154,10 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
       </Suspense>
       {leaving && (
         <ConfirmAction
-          title={`Delete ${leaving.displayName}?`}
-          text="Its keys stop working immediately. Its sessions are kept."
-          confirmLabel="Delete"
-          successMessage={`Deleted ${leaving.displayName}.`}
+          title={common.deleteNameTitle({ name: leaving.displayName })}
+          text={texts.deleteText}
+          confirmLabel={common.delete}
+          successMessage={common.deletedName({ name: leaving.displayName })}
           run={() => remove({ input: { serviceUserId: leaving.serviceUserId }, connections })}
           onClose={() => setLeaving(null)}
         />

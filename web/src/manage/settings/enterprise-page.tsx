@@ -2,6 +2,8 @@ import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { enterprisePageQuery } from '../../__generated__/enterprisePageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
+import { common } from '../../texts/common.ts';
+import { enterprisePage as texts } from '../../texts/settings.ts';
 import { Empty } from '../../ui/states.tsx';
 import '../kit/kit.ts';
 import { IpList } from './ip-list.tsx';
@@ -25,10 +27,10 @@ export function EnterprisePage() {
     { fetchPolicy: 'store-and-network' },
   );
   if (!enterprise || !(seesSettings || seesLimits)) {
-    return <Empty title="No access to the enterprise" text="You need an enterprise role to view this page." />;
+    return <Empty title={texts.noAccess} text={common.enterpriseRoleNeeded} />;
   }
   return (
-    <Page title="Enterprise">
+    <Page title={common.enterprise}>
       <div className="sheets">
         {enterprise.limits && <Limits enterprise={enterprise.limits} />}
         {enterprise.addresses && <IpList enterprise={enterprise.addresses} />}

@@ -3,6 +3,7 @@ import { graphql, useFragment } from 'react-relay';
 import type { ipList_enterprise$key } from '../../__generated__/ipList_enterprise.graphql.ts';
 import type { ipListReplaceMutation } from '../../__generated__/ipListReplaceMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { ipList as texts } from '../../texts/settings.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { errorOf, TextArea } from '../../ui/field.tsx';
@@ -49,7 +50,7 @@ export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$
     const { errors: refused } = await replace({ input: { ipRanges, force } });
     setPendingList(null);
     setErrors(refused);
-    if (refused === null) toasts.say(ipRanges.length === 0 ? 'All addresses are allowed.' : 'IP access list saved.');
+    if (refused === null) toasts.say(ipRanges.length === 0 ? texts.allAllowed : texts.ipAccessListSaved);
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -60,42 +61,38 @@ export function IpList({ enterprise }: { readonly enterprise: ipList_enterprise$
   return (
     <form className="card sheet form" aria-labelledby="addresses" onSubmit={submit}>
       <header>
-        <h2 id="addresses">IP access list</h2>
-        <p>
-          {ranges.length === 0
-            ? 'Keys and this console work from all addresses.'
-            : 'Keys and this console work only from these addresses.'}
-        </p>
+        <h2 id="addresses">{texts.ipAccessList}</h2>
+        <p>{ranges.length === 0 ? texts.introAll : texts.introListed}</p>
       </header>
       <TextArea
-        label="IP addresses and ranges"
+        label={texts.ipAddressesAndRanges}
         name="ipRanges"
         rows={6}
         key={ranges.join()}
         defaultValue={ranges.join('\n')}
         spellCheck={false}
         placeholder={'203.0.113.7\n198.51.100.0/24'}
-        hint="Enter one per line. Leave empty to allow all addresses."
+        hint={texts.ipRangesHint}
         error={errorOf(errors, 'ipRanges')}
       />
       <label className="check">
-        <input type="checkbox" name="force" /> Save even if my address is not in the list
+        <input type="checkbox" name="force" /> {texts.force}
       </label>
       <FormErrors errors={errors} fieldNames={['ipRanges']} />
       <div className="buttons">
         <Button type="submit" tone="primary">
-          Save list
+          {texts.saveList}
         </Button>
       </div>
       {pendingList && (
         <Confirm
-          title={pendingList.ipRanges.length === 0 ? 'Allow all addresses?' : 'Allow only these addresses?'}
+          title={pendingList.ipRanges.length === 0 ? texts.allowAllTitle : texts.allowListedTitle}
           text={
             pendingList.ipRanges.length === 0
-              ? 'Keys will work from all addresses.'
-              : `Requests from all other addresses will be refused. Allowed: ${pendingList.ipRanges.join(', ')}`
+              ? texts.allowAllText
+              : texts.allowListedText({ addresses: pendingList.ipRanges.join(', ') })
           }
-          confirmLabel="Save list"
+          confirmLabel={texts.saveList}
           isBusy={isReplacing}
           onClose={() => setPendingList(null)}
           onConfirm={() => void save(pendingList)}

@@ -6,6 +6,8 @@ import type { limitsEnterpriseMutation } from '../../__generated__/limitsEnterpr
 import type { limitsPaginationQuery } from '../../__generated__/limitsPaginationQuery.graphql.ts';
 import type { limitsUpdateMutation } from '../../__generated__/limitsUpdateMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { limits as texts } from '../../texts/settings.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { More } from '../../ui/more.tsx';
@@ -67,42 +69,42 @@ export function Limits({ enterprise }: { readonly enterprise: limits_enterprise$
     const limit = new FormFields(event.currentTarget).number('maxCycleAcuLimit');
     const { errors: refused } = await update({ input: { maxCycleAcuLimit: limit } });
     setErrors(refused);
-    if (refused === null) toasts.say('Enterprise limit saved.');
+    if (refused === null) toasts.say(texts.enterpriseLimitSaved);
   };
   const columns: readonly Column<Organization>[] = [
-    { label: 'Organization', cell: ({ name }) => name },
-    { label: 'Monthly ACU limit', isNumber: true, cell: (each) => each.maxCycleAcuLimit ?? 'No limit' },
+    { label: common.organization, cell: ({ name }) => name },
+    { label: common.monthlyAcuLimit, isNumber: true, cell: (each) => each.maxCycleAcuLimit ?? common.noLimit },
     actionsColumn((each) => (
-      <Button size="small" aria-label={`Edit the limit of ${each.name}`} onClick={() => setChanging(each)}>
-        Edit
+      <Button size="small" aria-label={texts.editLimit({ name: each.name })} onClick={() => setChanging(each)}>
+        {common.edit}
       </Button>
     )),
   ];
   return (
     <section className="card sheet" aria-labelledby="limits">
       <header>
-        <h2 id="limits">ACU limits</h2>
-        <p>Limits apply to each calendar month (UTC). Sessions are suspended when a limit is reached.</p>
+        <h2 id="limits">{texts.acuLimits}</h2>
+        <p>{texts.intro}</p>
       </header>
       <form className="form" onSubmit={(event) => void submit(event)}>
         <div className="add-line">
           <TextField
-            label="Monthly ACU limit of the enterprise"
+            label={texts.enterpriseLimit}
             name="maxCycleAcuLimit"
             type="number"
             min={0}
-            placeholder="No limit"
+            placeholder={common.noLimit}
             defaultValue={maxCycleAcuLimit ?? ''}
             error={errorOf(errors, 'maxCycleAcuLimit')}
           />
           <Button type="submit" isBusy={isBusy}>
-            Save limit
+            {texts.saveLimit}
           </Button>
         </div>
         <FormErrors errors={errors} fieldNames={['maxCycleAcuLimit']} />
       </form>
       <Table
-        label="Limits of organizations"
+        label={texts.listLabel}
         columns={columns}
         rows={organizations.edges.map(({ node }) => node)}
         keyOf={({ id }) => id}
@@ -166,13 +168,13 @@ function LimitForm({ organization, onClose }: LimitFormProps) {
         : await update({ input: { organizationId, cycleAcuLimit: limit } });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`Saved the limit of ${organization.name}.`);
+    toasts.say(texts.savedLimit({ name: organization.name }));
     onClose();
   };
   return (
     <FormDialog
-      title={`ACU limit of ${organization.name}`}
-      submitLabel="Save"
+      title={texts.limitTitle({ name: organization.name })}
+      submitLabel={common.save}
       isBusy={isUpdating || isRemoving}
       errors={errors}
       fieldNames={['cycleAcuLimit']}
@@ -180,12 +182,12 @@ function LimitForm({ organization, onClose }: LimitFormProps) {
       onSubmit={(fields) => void submit(fields)}
     >
       <TextField
-        label="Monthly ACU limit"
+        label={common.monthlyAcuLimit}
         name="cycleAcuLimit"
         type="number"
         min={0}
         autoFocus
-        placeholder="No limit"
+        placeholder={common.noLimit}
         defaultValue={organization.maxCycleAcuLimit ?? ''}
         error={errorOf(errors, 'cycleAcuLimit')}
       />

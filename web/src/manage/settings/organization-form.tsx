@@ -7,6 +7,8 @@ import type { ChosenRepository } from '../../pickers/chosen-repository.ts';
 import { ModelPicker } from '../../pickers/model-picker.tsx';
 import { RepositoriesPicker } from '../../pickers/repositories-picker.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { organizationForm as texts } from '../../texts/settings.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, Select, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
@@ -95,17 +97,17 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
     setErrors(refused);
     if (refused !== null) return;
     setRepositories(null);
-    toasts.say('Organization saved.');
+    toasts.say(texts.organizationSaved);
   };
   const mayChange = may('MANAGE_ORGANIZATIONS');
   return (
     <form className="card sheet form" aria-labelledby="general" onSubmit={(event) => void submit(event)}>
       <header>
-        <h2 id="general">General</h2>
+        <h2 id="general">{texts.general}</h2>
       </header>
       <div className="fields">
         <TextField
-          label="Name"
+          label={common.name}
           name="name"
           required
           readOnly={!mayChange}
@@ -113,13 +115,13 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
           error={errorOf(errors, 'name')}
         />
         <Select
-          label="Default agent"
+          label={texts.defaultAgent}
           name="defaultAgent"
           disabled={!mayChange}
           defaultValue={found.defaultAgent ?? ''}
           error={errorOf(errors, 'defaultAgent')}
         >
-          <option value="">Service default</option>
+          <option value="">{common.serviceDefault}</option>
           {agents.map(({ agentId, name }) => (
             <option value={agentId} key={agentId}>
               {name}
@@ -127,41 +129,41 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
           ))}
         </Select>
         <TextField
-          label="Monthly ACU limit"
+          label={common.monthlyAcuLimit}
           name="maxCycleAcuLimit"
           type="number"
           min={0}
           readOnly={!mayChange}
-          placeholder="No limit"
+          placeholder={common.noLimit}
           defaultValue={found.maxCycleAcuLimit ?? ''}
           error={errorOf(errors, 'maxCycleAcuLimit')}
         />
         <TextField
-          label="ACU limit per session"
+          label={common.sessionAcuLimit}
           name="maxSessionAcuLimit"
           type="number"
           min={0}
           readOnly={!mayChange}
-          placeholder="No limit"
+          placeholder={common.noLimit}
           defaultValue={found.maxSessionAcuLimit ?? ''}
           error={errorOf(errors, 'maxSessionAcuLimit')}
         />
         <TextField
-          label="Maximum concurrent sessions"
-          hint="0 means no limit."
+          label={common.maxConcurrentSessions}
+          hint={texts.maxConcurrentSessionsHint}
           name="maxConcurrentSessions"
           type="number"
           min={0}
           readOnly={!mayChange}
-          placeholder="Service default"
+          placeholder={common.serviceDefault}
           defaultValue={found.maxConcurrentSessions ?? ''}
           error={errorOf(errors, 'maxConcurrentSessions')}
         />
       </div>
       {modelAgents.length > 0 && (
         <fieldset className="field-group">
-          <legend>Default models</legend>
-          <p className="hint">For sessions whose user chooses no model.</p>
+          <legend>{texts.defaultModels}</legend>
+          <p className="hint">{texts.defaultModelsHint}</p>
           <div className="fields">
             {modelAgents.map(({ agentId, name }) => (
               <ModelPicker
@@ -170,7 +172,7 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
                 name={`${modelPrefix}${agentId}`}
                 agentId={agentId}
                 organizationId={found.organizationId}
-                none="Agent’s default"
+                none={texts.agentsDefault}
                 defaultValue={found.defaultModels.find((each) => each.agentId === agentId)?.model ?? ''}
                 isDisabled={!mayChange}
               />
@@ -179,24 +181,24 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
         </fieldset>
       )}
       <fieldset className="field-group">
-        <legend>Repositories</legend>
+        <legend>{common.repositories}</legend>
         <RepositoriesPicker
           organizationId={found.organizationId}
-          label="Default repositories"
+          label={texts.defaultRepositories}
           listName="defaultRepositories"
-          hint="For sessions that name none."
+          hint={texts.defaultRepositoriesHint}
           value={repositories ?? found.defaultRepositories.map((repository) => ({ repository, ref: '', branch: '' }))}
           onChange={setRepositories}
           errors={errors}
           isDisabled={!mayChange}
         />
         <TextField
-          label="Branch template"
+          label={texts.branchTemplate}
           name="branchTemplate"
           spellCheck={false}
           readOnly={!mayChange}
-          placeholder="switchyard/{slug}-{short id}"
-          hint="{slug} is the title of the session, and {short id} is the end of its ID, which every template needs."
+          placeholder={texts.branchTemplateExample}
+          hint={texts.branchTemplateHint}
           defaultValue={found.branchTemplate ?? ''}
           error={errorOf(errors, 'branchTemplate')}
         />
@@ -216,7 +218,7 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
       {mayChange && (
         <div className="buttons">
           <Button type="submit" tone="primary" isBusy={isBusy}>
-            Save
+            {common.save}
           </Button>
         </div>
       )}

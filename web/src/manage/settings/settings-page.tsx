@@ -2,6 +2,7 @@ import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { settingsPageQuery } from '../../__generated__/settingsPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
+import { common } from '../../texts/common.ts';
 import { Empty } from '../../ui/states.tsx';
 import '../kit/kit.ts';
 import { OrganizationForm } from './organization-form.tsx';
@@ -28,9 +29,9 @@ export function SettingsPage() {
     { id: organization?.organizationId ?? '', isAdmin },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!found.organization) return <Empty title="No organization" />;
+  if (!found.organization) return <Empty title={common.noOrganization} />;
   return (
-    <Page title="Organization">
+    <Page title={common.organization}>
       <div className="sheets">
         <OrganizationForm organization={found.organization} agents={found.agents} />
         {found.organization.tagged && <Tags organization={found.organization.tagged} />}

@@ -5,6 +5,8 @@ import type { tagsAddMutation } from '../../__generated__/tagsAddMutation.graphq
 import type { tagsDefaultMutation } from '../../__generated__/tagsDefaultMutation.graphql.ts';
 import type { tagsRemoveMutation } from '../../__generated__/tagsRemoveMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { tags as texts } from '../../texts/settings.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { Picker } from '../../ui/picker.tsx';
@@ -84,20 +86,16 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
   }, [allowedTags, defaultTag]);
   const choose = async (tag: string | null) => {
     const { errors: refused } = await setDefault({ input: { organizationId, defaultTag: tag } });
-    if (refused === null) toasts.say(tag === null ? 'Default tag removed.' : `Default tag set to ${tag}.`);
+    if (refused === null) toasts.say(tag === null ? texts.defaultTagRemoved : texts.defaultTagSet({ tag }));
   };
   return (
     <section className="card sheet" aria-labelledby="tags">
       <header>
-        <h2 id="tags">Tags</h2>
-        <p>
-          {tags.length === 0
-            ? 'Sessions can have any tags. Add tags to allow only those.'
-            : 'Sessions can have only these tags.'}
-        </p>
+        <h2 id="tags">{common.tags}</h2>
+        <p>{tags.length === 0 ? texts.introAny : texts.introListed}</p>
       </header>
       {tags.length > 0 && (
-        <ul className="chips" aria-label="Allowed tags">
+        <ul className="chips" aria-label={texts.allowedTags}>
           {tags.map((tag) => (
             <li key={tag}>
               {visible(tag)}
@@ -106,7 +104,7 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
                 size="small"
                 icon="close"
                 disabled={isRemoving}
-                aria-label={`Remove ${tag}`}
+                aria-label={common.removeName({ name: tag })}
                 onClick={() => void remove({ input: { organizationId, tags: [tag] } })}
               />
             </li>
@@ -116,20 +114,20 @@ export function Tags({ organization }: { readonly organization: tags_organizatio
       <form ref={form} className="form" onSubmit={(event) => void submit(event)}>
         <div className="add-line">
           <TextField
-            label="New tags"
+            label={texts.newTags}
             name="tags"
-            placeholder="Separate tags with commas"
+            placeholder={texts.newTagsPlaceholder}
             error={errorOf(errors, 'tags')}
           />
           <Button type="submit" icon="plus" isBusy={isAdding}>
-            Add
+            {common.add}
           </Button>
         </div>
         <FormErrors errors={errors} fieldNames={['tags']} />
       </form>
       <Picker
-        label="Default tag"
-        none="None"
+        label={texts.defaultTag}
+        none={common.none}
         source={choices}
         value={defaultTag ?? ''}
         onChange={(tag) => void choose(tag || null)}

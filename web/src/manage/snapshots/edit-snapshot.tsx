@@ -2,6 +2,8 @@ import { useState } from 'react';
 import { graphql } from 'react-relay';
 import type { editSnapshotMutation } from '../../__generated__/editSnapshotMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { editSnapshot as texts } from '../../texts/snapshots.ts';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 import { SnapshotFields, snapshotFieldNames } from './snapshot-fields.tsx';
@@ -50,13 +52,13 @@ export function EditSnapshot({ snapshot, onClose }: EditSnapshotProps) {
     });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`Saved ${fields.text('name')}.`);
+    toasts.say(common.savedName({ name: fields.text('name') }));
     onClose();
   };
   return (
     <FormDialog
-      title="Edit the snapshot"
-      submitLabel="Save"
+      title={texts.editTitle}
+      submitLabel={common.save}
       isBusy={isBusy}
       errors={errors}
       fieldNames={snapshotFieldNames}

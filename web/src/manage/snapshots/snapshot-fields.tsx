@@ -1,3 +1,4 @@
+import { common } from '../../texts/common.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import type { FormProblem } from '../kit/kit.ts';
 
@@ -15,7 +16,7 @@ export function SnapshotFields({ errors, snapshot }: SnapshotFieldsProps) {
   return (
     <>
       <TextField
-        label="Name"
+        label={common.name}
         name="name"
         required
         maxLength={200}
@@ -23,7 +24,7 @@ export function SnapshotFields({ errors, snapshot }: SnapshotFieldsProps) {
         error={errorOf(errors, 'name')}
       />
       <TextField
-        label="Description"
+        label={common.description}
         name="description"
         maxLength={2_000}
         defaultValue={snapshot?.description ?? ''}

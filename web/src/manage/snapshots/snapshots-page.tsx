@@ -13,6 +13,8 @@ import { Page } from '../../layout/page.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { sessionAddress } from '../../session/address.ts';
 import { plainTitle } from '../../session/plain-title.ts';
+import { common } from '../../texts/common.ts';
+import { snapshotsPage as texts } from '../../texts/snapshots.ts';
 import { nameOf } from '../../ui/actor.ts';
 import { Button } from '../../ui/button.tsx';
 import { useCopy } from '../../ui/copy.ts';
@@ -40,7 +42,7 @@ export function SnapshotsPage() {
     { id: organization?.organizationId ?? '' },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!found.organization) return <Empty title="No organization" />;
+  if (!found.organization) return <Empty title={common.noOrganization} />;
   return <Snapshots organization={found.organization} />;
 }
 
@@ -101,7 +103,7 @@ function Snapshots({ organization }: { readonly organization: snapshotsPage_orga
     may('MANAGE_ORG_SESSIONS') || (createdBy != null && createdBy.id === viewer.principal?.id);
   const columns: readonly Column<Snapshot>[] = [
     {
-      label: 'Name',
+      label: common.name,
       cell: ({ name, description }) => (
         <>
           <b>{visible(name)}</b>
@@ -110,7 +112,7 @@ function Snapshots({ organization }: { readonly organization: snapshotsPage_orga
       ),
     },
     {
-      label: 'Session',
+      label: common.session,
       cell: ({ session }) =>
         session && (
           <Link className="row-link" data-list-item href={sessionAddress(session.sessionId)}>
@@ -118,31 +120,35 @@ function Snapshots({ organization }: { readonly organization: snapshotsPage_orga
           </Link>
         ),
     },
-    { label: 'Size', isNumber: true, cell: ({ checkpoint }) => checkpoint && writeSize(checkpoint.bytes) },
-    { label: 'Created by', cell: ({ createdBy }) => nameOf(createdBy) },
-    { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { label: common.size, isNumber: true, cell: ({ checkpoint }) => checkpoint && writeSize(checkpoint.bytes) },
+    { label: texts.createdBy, cell: ({ createdBy }) => nameOf(createdBy) },
+    { label: common.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
     actionsColumn((snapshot) => (
       <>
         <Button
           size="small"
           icon="copy"
-          aria-label={`Copy ID of ${snapshot.name}`}
+          aria-label={texts.copyIdOf({ name: snapshot.name })}
           onClick={() => void copy(snapshot.snapshotId)}
         >
-          Copy ID
+          {texts.copyId}
         </Button>
         {mayChange(snapshot) && (
           <>
-            <Button size="small" aria-label={`Edit ${snapshot.name}`} onClick={() => setEditing(snapshot)}>
-              Edit
+            <Button
+              size="small"
+              aria-label={common.editName({ name: snapshot.name })}
+              onClick={() => setEditing(snapshot)}
+            >
+              {common.edit}
             </Button>
             <Button
               size="small"
               tone="danger"
-              aria-label={`Delete ${snapshot.name}`}
+              aria-label={common.deleteName({ name: snapshot.name })}
               onClick={() => setLeaving(snapshot)}
             >
-              Delete
+              {common.delete}
             </Button>
           </>
         )}
@@ -150,15 +156,15 @@ function Snapshots({ organization }: { readonly organization: snapshotsPage_orga
     )),
   ];
   return (
-    <Page title="Snapshots">
+    <Page title={common.snapshots}>
       <List
-        label="Snapshots"
+        label={common.snapshots}
         columns={columns}
         edges={edges}
         keyOf={({ id }) => id}
         empty={{
-          title: 'No snapshots yet',
-          text: 'New sessions can start with the files of a snapshot. To save one, choose a checkpoint in the details of a session.',
+          title: texts.noSnapshotsYet,
+          text: texts.emptyText,
         }}
         hasMore={hasNext}
         isLoading={isLoadingNext}
@@ -167,10 +173,10 @@ function Snapshots({ organization }: { readonly organization: snapshotsPage_orga
       {editing && <EditSnapshot snapshot={editing} onClose={() => setEditing(null)} />}
       {leaving && (
         <ConfirmAction
-          title={`Delete ${leaving.name}?`}
-          text="New sessions cannot start from it. Sessions that started from it keep their files."
-          confirmLabel="Delete"
-          successMessage={`Deleted ${leaving.name}.`}
+          title={common.deleteNameTitle({ name: leaving.name })}
+          text={texts.deleteText}
+          confirmLabel={common.delete}
+          successMessage={common.deletedName({ name: leaving.name })}
           run={() => remove({ input: { snapshotId: leaving.snapshotId }, connections: [connectionId] })}
           onClose={() => setLeaving(null)}
         />

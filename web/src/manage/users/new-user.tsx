@@ -3,6 +3,8 @@ import { graphql } from 'react-relay';
 import type { newUserMutation } from '../../__generated__/newUserMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { newUser as texts } from '../../texts/users.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
@@ -67,23 +69,23 @@ export function NewUser({ connections, onClose }: NewUserProps) {
     });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`Added ${input.name ?? input.email}.`);
+    toasts.say(common.addedName({ name: input.name ?? input.email }));
     onClose();
   };
   return (
     <FormDialog
-      title="New user"
-      submitLabel="Add"
+      title={texts.newUser}
+      submitLabel={common.add}
       isBusy={isBusy}
       errors={errors}
       fieldNames={['email', 'name', 'organizationId', 'roleId']}
       onClose={onClose}
       onSubmit={(fields) => void submit(fields)}
     >
-      <TextField label="Email" name="email" type="email" required autoFocus error={errorOf(errors, 'email')} />
-      <TextField label="Name" name="name" error={errorOf(errors, 'name')} />
+      <TextField label={common.email} name="email" type="email" required autoFocus error={errorOf(errors, 'email')} />
+      <TextField label={common.name} name="name" error={errorOf(errors, 'name')} />
       <OrganizationPicker
-        none="None (enterprise role)"
+        none={texts.noneEnterpriseRole}
         value={organizationId}
         valueLabel={organizationId === organization?.organizationId ? organization.name : undefined}
         error={errorOf(errors, 'organizationId')}

@@ -1,5 +1,6 @@
 import { useSigned } from '../../app/gate.tsx';
 import { useAllOrganizationChoices, useOrganizationChoices } from '../../pickers/use-organization-choices.ts';
+import { common } from '../../texts/common.ts';
 import { Picker } from '../../ui/picker.tsx';
 
 interface OrganizationPickerProps {
@@ -18,5 +19,5 @@ export function OrganizationPicker(props: OrganizationPickerProps) {
   const { may } = useSigned();
   const all = useAllOrganizationChoices();
   const usable = useOrganizationChoices();
-  return <Picker label="Organization" source={may('READ_ACCOUNT_META') ? all : usable} {...props} />;
+  return <Picker label={common.organization} source={may('READ_ACCOUNT_META') ? all : usable} {...props} />;
 }

@@ -1,4 +1,6 @@
 import { useState } from 'react';
+import { common } from '../../texts/common.ts';
+import { roleForm as texts } from '../../texts/users.ts';
 import { errorOf } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
@@ -30,21 +32,23 @@ export function RoleForm({ userId, assignment, onClose, onDone }: RoleFormProps)
   const organizationId = assignment === null ? chosen : assignment.organizationId;
   const submit = async (fields: FormFields) => {
     if (organizationId === '') {
-      return setErrors([{ message: 'Select an organization.', path: ['organizationId'] }]);
+      return setErrors([{ message: texts.selectOrganization, path: ['organizationId'] }]);
     }
     const { errors: refused } = await assign({
       input: { principal: { userId }, scope: scopeOf(organizationId), roleId: fields.text('roleId') },
     });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say('Role saved.');
+    toasts.say(texts.roleSaved);
     onDone();
     onClose();
   };
   return (
     <FormDialog
-      title={assignment === null ? 'Add to organization' : organizationId === null ? 'Enterprise role' : 'Edit role'}
-      submitLabel={assignment === null ? 'Add' : 'Save'}
+      title={
+        assignment === null ? texts.addToOrganization : organizationId === null ? common.enterpriseRole : texts.editRole
+      }
+      submitLabel={assignment === null ? common.add : common.save}
       isBusy={isBusy}
       errors={errors}
       fieldNames={['organizationId', 'roleId']}

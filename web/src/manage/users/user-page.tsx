@@ -9,6 +9,8 @@ import type { userPageUpdateMutation } from '../../__generated__/userPageUpdateM
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { userPage as texts } from '../../texts/users.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { errorOf, TextField } from '../../ui/field.tsx';
@@ -44,14 +46,14 @@ export function UserPage({ id }: { readonly id: string }) {
     { fetchPolicy: 'store-and-network', fetchKey },
   );
   if (node?.__typename !== 'User' || node.deletedAt || !node.user) {
-    return <Empty title="User not found" text="The user may have been deleted." />;
+    return <Empty title={texts.userNotFound} text={texts.notFoundText} />;
   }
   return <LoadedUser user={node.user} onChanged={() => setFetchKey((before) => before + 1)} />;
 }
 
 const keyOf = ({ organizationId }: Assignment) => organizationId ?? '';
 const nameOf = ({ organizationId, organization }: Assignment) =>
-  organizationId == null ? 'Enterprise' : (organization?.name ?? organizationId);
+  organizationId == null ? common.enterprise : (organization?.name ?? organizationId);
 
 function LoadedUser({ user, onChanged }: { readonly user: userPage_user$key; readonly onChanged: () => void }) {
   const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<userPagePaginationQuery, userPage_user$key>(
@@ -112,32 +114,32 @@ function LoadedUser({ user, onChanged }: { readonly user: userPage_user$key; rea
         : await unassign({ input: { principal: { userId }, scope: scopeOf(leaving.organizationId ?? null) } });
     setLeaving(null);
     if (errors !== null) return;
-    toasts.say(leaving === 'all' ? `Deleted ${called}.` : `Removed ${called}.`);
+    toasts.say(leaving === 'all' ? common.deletedName({ name: called }) : common.removedName({ name: called }));
     if (leaving === 'all') go('/manage/users');
     else onChanged();
   };
   const columns: readonly Column<Assignment>[] = [
-    { label: 'Scope', cell: nameOf },
-    { label: 'Role', cell: ({ role }) => role.name },
+    { label: common.scope, cell: nameOf },
+    { label: common.role, cell: ({ role }) => role.name },
     actionsColumn((assignment) =>
       mayChange ? (
         <>
           <Button
             size="small"
-            aria-label={`Edit the role: ${nameOf(assignment)}`}
+            aria-label={texts.editRole({ assignment: nameOf(assignment) })}
             onClick={() =>
               setForm({ organizationId: assignment.organizationId ?? null, roleId: assignment.role.roleId })
             }
           >
-            Edit
+            {common.edit}
           </Button>
           <Button
             size="small"
             tone="danger"
-            aria-label={`Remove from ${nameOf(assignment)}`}
+            aria-label={texts.removeFrom({ assignment: nameOf(assignment) })}
             onClick={() => setLeaving(assignment)}
           >
-            Remove
+            {common.remove}
           </Button>
         </>
       ) : null,
@@ -150,7 +152,7 @@ function LoadedUser({ user, onChanged }: { readonly user: userPage_user$key; rea
       actions={
         mayChange && (
           <Button tone="danger" onClick={() => setLeaving('all')}>
-            Delete
+            {common.delete}
           </Button>
         )
       }
@@ -159,29 +161,29 @@ function LoadedUser({ user, onChanged }: { readonly user: userPage_user$key; rea
         <Facts user={data} mayChange={mayChange} />
         <section className="card sheet" aria-labelledby="roles">
           <header>
-            <h2 id="roles">Roles</h2>
+            <h2 id="roles">{common.roles}</h2>
             {mayChange && (
               <div className="buttons">
                 {!isOnEnterprise && !hasNext && (
                   <Button onClick={() => setForm({ organizationId: null, roleId: 'account_member' })}>
-                    Add enterprise role
+                    {texts.addEnterpriseRole}
                   </Button>
                 )}
                 <Button icon="plus" onClick={() => setForm('organization')}>
-                  Add to organization
+                  {texts.addToOrganization}
                 </Button>
               </div>
             )}
           </header>
           {assignments.length === 0 ? (
-            <p className="soft">This user has no roles that you can view.</p>
+            <p className="soft">{texts.noRoles}</p>
           ) : (
-            <Table label="Roles" columns={columns} rows={assignments} keyOf={keyOf} />
+            <Table label={common.roles} columns={columns} rows={assignments} keyOf={keyOf} />
           )}
           <More hasMore={hasNext} isLoading={isLoadingNext} onMore={() => loadNext(50)} />
         </section>
         <p>
-          <Link href="/manage/users">All users</Link>
+          <Link href="/manage/users">{texts.allUsers}</Link>
         </p>
       </div>
       {form && (
@@ -196,13 +198,13 @@ function LoadedUser({ user, onChanged }: { readonly user: userPage_user$key; rea
       )}
       {leaving && (
         <Confirm
-          title={leaving === 'all' ? `Delete ${called}?` : `Remove ${called} from ${nameOf(leaving)}?`}
-          text={
+          title={
             leaving === 'all'
-              ? 'Their roles and keys are removed. Everything that they created is kept.'
-              : 'They and their keys lose access, unless another role grants it. Their sessions are kept.'
+              ? common.deleteNameTitle({ name: called })
+              : texts.removeTitle({ called, leaving: nameOf(leaving) })
           }
-          confirmLabel={leaving === 'all' ? 'Delete' : 'Remove'}
+          text={leaving === 'all' ? texts.deleteText : texts.removeText}
+          confirmLabel={leaving === 'all' ? common.delete : common.remove}
           isBusy={isRemoving || isDeleting}
           onClose={() => setLeaving(null)}
           onConfirm={() => void leave()}
@@ -237,18 +239,18 @@ function Facts({ user, mayChange }: { readonly user: userPage_user$data; readonl
     const name = new FormFields(event.currentTarget).textOrNull('name');
     const { errors: refused } = await update({ input: { userId: user.userId, name } });
     setErrors(refused);
-    if (refused === null) toasts.say('Name saved.');
+    if (refused === null) toasts.say(texts.nameSaved);
   };
   return (
-    <section className="card sheet" aria-label="User">
+    <section className="card sheet" aria-label={common.user}>
       <dl className="facts">
-        <dt>Email</dt>
+        <dt>{common.email}</dt>
         <dd>{visible(user.email)}</dd>
-        <dt>ID</dt>
+        <dt>{texts.id}</dt>
         <dd>
           <code>{user.userId}</code>
         </dd>
-        <dt>Added</dt>
+        <dt>{texts.added}</dt>
         <dd>
           <Time at={user.createdAt} />
         </dd>
@@ -256,9 +258,9 @@ function Facts({ user, mayChange }: { readonly user: userPage_user$data; readonl
       {mayChange && (
         <form className="form" onSubmit={(event) => void submit(event)}>
           <div className="add-line">
-            <TextField label="Name" name="name" defaultValue={user.name ?? ''} error={errorOf(errors, 'name')} />
+            <TextField label={common.name} name="name" defaultValue={user.name ?? ''} error={errorOf(errors, 'name')} />
             <Button type="submit" isBusy={isBusy}>
-              Save name
+              {texts.saveName}
             </Button>
           </div>
           <FormErrors errors={errors} fieldNames={['name']} />

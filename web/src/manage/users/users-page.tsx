@@ -10,6 +10,8 @@ import type { usersPageQuery } from '../../__generated__/usersPageQuery.graphql.
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
 import { useUrlParams } from '../../layout/use-url-params.ts';
+import { common } from '../../texts/common.ts';
+import { usersPage as texts } from '../../texts/users.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -37,7 +39,7 @@ export function UsersPage() {
     {},
     { fetchPolicy: 'store-and-network' },
   );
-  if (!enterprise) return <Empty title="No access to users" text="You need an enterprise role to view this page." />;
+  if (!enterprise) return <Empty title={texts.noAccess} text={common.enterpriseRoleNeeded} />;
   return <Users enterprise={enterprise} />;
 }
 
@@ -87,26 +89,26 @@ function Users({ enterprise }: { readonly enterprise: usersPage_enterprise$key }
   const [isNew, setNew] = useState(false);
   const add = may('MANAGE_ACCOUNT_MEMBERSHIP') ? (
     <Button tone="primary" icon="plus" onClick={() => setNew(true)}>
-      New user
+      {texts.newUser}
     </Button>
   ) : null;
   return (
-    <Page title="Users" actions={add}>
+    <Page title={common.users} actions={add}>
       <search className="tool-row">
         <TextField
-          label="Search"
+          label={common.search}
           type="search"
-          placeholder="Name or email"
+          placeholder={texts.searchPlaceholder}
           value={values.q}
           onChange={({ target }) => change({ q: target.value })}
         />
       </search>
       <List
-        label="Users"
+        label={common.users}
         columns={columns}
         edges={data.users.edges.filter(({ node }) => matchesText(`${node.name ?? ''} ${node.email}`, values.q))}
         keyOf={({ id }) => id}
-        empty={{ title: 'No matching users', text: 'No user has this name or email.' }}
+        empty={{ title: common.noMatches, text: texts.noMatchesText }}
         hasMore={hasNext}
         isLoading={isLoadingNext}
         onMore={() => loadNext(100)}
@@ -122,7 +124,7 @@ function Users({ enterprise }: { readonly enterprise: usersPage_enterprise$key }
 
 const columns: readonly Column<User>[] = [
   {
-    label: 'Name',
+    label: common.name,
     cell: ({ id, name, email }) => (
       <div>
         <Link href={`/manage/users/${id}`} className="row-link" data-list-item>
@@ -133,11 +135,11 @@ const columns: readonly Column<User>[] = [
     ),
   },
   {
-    label: 'Enterprise role',
+    label: common.enterpriseRole,
     cell: ({ roleAssignments: { nodes } }) => nodes.find((each) => each.organizationId === null)?.role.name ?? '',
   },
   {
-    label: 'Organizations',
+    label: texts.organizations,
     cell: ({ roleAssignments: { nodes, pageInfo } }) => {
       const organizationNames = nodes
         .filter((each) => each.organizationId !== null)
@@ -145,5 +147,5 @@ const columns: readonly Column<User>[] = [
       return [...organizationNames, ...(pageInfo.hasNextPage ? ['more'] : [])].join(', ');
     },
   },
-  { label: 'Added', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { label: texts.added, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];

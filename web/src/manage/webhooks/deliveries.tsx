@@ -8,8 +8,11 @@ import type { deliveriesPaginationQuery } from '../../__generated__/deliveriesPa
 import type { deliveriesRedeliverMutation } from '../../__generated__/deliveriesRedeliverMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { sessionAddress } from '../../session/address.ts';
+import { common } from '../../texts/common.ts';
+import { deliveries as texts } from '../../texts/webhooks.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { RichText } from '../../ui/rich-text.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
@@ -18,21 +21,12 @@ import { actionsColumn, List } from '../kit/kit.ts';
 type Delivery = deliveries_endpoint$data['deliveries']['edges'][number]['node'];
 
 const states = {
-  DELIVERED: { tone: 'good', label: 'Delivered' },
-  PENDING: { tone: 'info', label: 'Pending' },
-  FAILED: { tone: 'bad', label: 'Failed' },
+  DELIVERED: { tone: 'good', label: texts.delivered },
+  PENDING: { tone: 'info', label: texts.pending },
+  FAILED: { tone: 'bad', label: common.failed },
 } as const;
 
-const sent: Readonly<Record<string, string>> = {
-  SESSION_MESSAGE: 'Message',
-  SESSION_STATUS_CHANGED: 'Status change',
-  SESSION_PULL_REQUEST_OPENED: 'Pull request opened',
-  SESSION_PULL_REQUEST_MERGED: 'Pull request merged',
-  SESSION_PULL_REQUEST_CLOSED: 'Pull request closed',
-  SESSION_FOLLOW_UP_SENT: 'Follow-up sent',
-  SESSION_FOLLOW_UPS_STOPPED: 'Follow-ups stopped',
-  TEST: 'Test',
-};
+const sent: Readonly<Record<string, string>> = texts.sent;
 
 interface DeliveriesProps {
   readonly endpoint: deliveries_endpoint$key;
@@ -97,22 +91,22 @@ export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
     }
   `);
   const columns: readonly Column<Delivery>[] = [
-    { label: 'Time', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { label: common.time, cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
-      label: 'Event',
+      label: texts.event,
       cell: ({ eventType, session }) => (
         <div>
           <span>{sent[eventType] ?? eventType}</span>
           {session && (
             <span className="under">
-              <Link href={sessionAddress(session.sessionId)}>{session.title ?? 'Session'}</Link>
+              <Link href={sessionAddress(session.sessionId)}>{session.title ?? common.session}</Link>
             </span>
           )}
         </div>
       ),
     },
     {
-      label: 'Status',
+      label: common.status,
       cell: ({ status, nextAttemptAt }) => {
         const { tone, label } = states[status as keyof typeof states] ?? { tone: 'plain', label: status };
         return (
@@ -120,38 +114,38 @@ export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
             <Badge tone={tone}>{label}</Badge>
             {nextAttemptAt && (
               <span className="under">
-                Next attempt <Time at={nextAttemptAt} />
+                <RichText text={texts.nextAttempt} slots={{ time: <Time at={nextAttemptAt} /> }} />
               </span>
             )}
           </div>
         );
       },
     },
-    { label: 'Attempts', cell: ({ attempts }) => <Attempts attempts={attempts} /> },
+    { label: texts.attempts, cell: ({ attempts }) => <Attempts attempts={attempts} /> },
     actionsColumn((delivery) => (
       <Button
         size="small"
         disabled={isBusy}
-        aria-label={`Redeliver: ${sent[delivery.eventType] ?? delivery.eventType}`}
+        aria-label={texts.redeliverEvent({ event: sent[delivery.eventType] ?? delivery.eventType })}
         onClick={() =>
           void redeliver({ input: { webhookDeliveryId: delivery.webhookDeliveryId } }).then(({ errors }) => {
             if (errors !== null) return;
-            toasts.say('Redelivery queued.');
+            toasts.say(texts.redeliveryQueued);
             onRedelivered();
           })
         }
       >
-        Redeliver
+        {texts.redeliver}
       </Button>
     )),
   ];
   return (
     <List
-      label="Deliveries"
+      label={texts.deliveries}
       columns={columns}
       edges={data.deliveries.edges}
       keyOf={({ id }) => id}
-      empty={{ title: 'No deliveries', text: 'Events that the service sends to this webhook appear here.' }}
+      empty={{ title: texts.emptyTitle, text: texts.emptyText }}
       hasMore={hasNext}
       isLoading={isLoadingNext}
       onMore={() => loadNext(30)}
@@ -160,17 +154,24 @@ export function Deliveries({ endpoint, onRedelivered }: DeliveriesProps) {
 }
 
 function Attempts({ attempts }: { readonly attempts: Delivery['attempts'] }) {
-  if (attempts.length === 0) return <span className="soft">None</span>;
+  if (attempts.length === 0) return <span className="soft">{common.none}</span>;
   const last = attempts.at(-1);
   return (
     <details>
       <summary>
-        {attempts.length}: {last?.statusCode ?? 'no response'}
+        {attempts.length}: {last?.statusCode ?? texts.noResponse}
       </summary>
       <ul>
         {attempts.map(({ startedAt, durationMs, statusCode, error, answer }) => (
           <li key={startedAt}>
-            <Time at={startedAt} />, {durationMs} ms: {statusCode ?? error ?? 'no response'}
+            <RichText
+              text={texts.attempt}
+              slots={{
+                time: <Time at={startedAt} />,
+                duration: texts.milliseconds({ count: durationMs }),
+                result: statusCode ?? error ?? texts.noResponse,
+              }}
+            />
             {statusCode && error ? ` (${error})` : ''}
             {answer && <pre className="code">{answer}</pre>}
           </li>

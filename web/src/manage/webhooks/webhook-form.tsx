@@ -6,6 +6,8 @@ import type {
 } from '../../__generated__/webhookFormCreateMutation.graphql.ts';
 import type { webhookFormUpdateMutation } from '../../__generated__/webhookFormUpdateMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { webhookForm as texts } from '../../texts/webhooks.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
@@ -95,14 +97,14 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
       if (refused !== null) return;
       if (payload.secret) onSecret(payload.secret);
     }
-    toasts.say('Webhook saved.');
+    toasts.say(texts.webhookSaved);
     onClose();
   };
   const hears = (type: string) => endpoint === null || endpoint.eventTypes.includes(type);
   return (
     <FormDialog
-      title={endpoint ? 'Edit webhook' : 'New webhook'}
-      submitLabel="Save"
+      title={endpoint ? texts.editWebhook : texts.newWebhook}
+      submitLabel={common.save}
       isBusy={isCreating || isUpdating}
       errors={errors}
       fieldNames={['url', 'description']}
@@ -110,23 +112,23 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
       onSubmit={(fields) => void submit(fields)}
     >
       <TextField
-        label="URL"
+        label={common.url}
         name="url"
         type="url"
         required
         autoFocus
-        placeholder="https://example.com/hook"
+        placeholder={texts.urlExample}
         defaultValue={endpoint?.url}
         error={errorOf(errors, 'url')}
       />
       <TextField
-        label="Description"
+        label={common.description}
         name="description"
         defaultValue={endpoint?.description ?? ''}
         error={errorOf(errors, 'description')}
       />
       <fieldset className="inline-boxes">
-        <legend>Event types</legend>
+        <legend>{common.eventTypes}</legend>
         {Object.entries(webhookEvents).map(([type, label]) => (
           <label key={type} className="check">
             <input type="checkbox" name="eventTypes" value={type} defaultChecked={hears(type)} />
@@ -136,7 +138,7 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
       </fieldset>
       {endpoint === null && (
         <label className="check">
-          <input type="checkbox" name="isEnabled" defaultChecked /> Enabled
+          <input type="checkbox" name="isEnabled" defaultChecked /> {common.enabled}
         </label>
       )}
     </FormDialog>

@@ -9,9 +9,12 @@ import type { webhookPageRotateMutation } from '../../__generated__/webhookPageR
 import type { webhookPageTestMutation } from '../../__generated__/webhookPageTestMutation.graphql.ts';
 import { Page } from '../../layout/page.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { webhookPage as texts } from '../../texts/webhooks.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
+import { RichText } from '../../ui/rich-text.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
@@ -40,23 +43,23 @@ export function WebhookPage({ id }: { readonly id: string }) {
     { fetchPolicy: 'store-and-network', fetchKey },
   );
   if (node?.__typename !== 'WebhookEndpoint' || !node.shown || !node.sent) {
-    return <Empty title="Webhook not found" text="It may have been deleted." />;
+    return <Empty title={texts.webhookNotFound} text={common.mayBeDeleted} />;
   }
   const again = () => setFetchKey((before) => before + 1);
   return (
     <Shown endpoint={node.shown} onChanged={again}>
       <div className="tool-row">
         <Select
-          label="Status"
+          label={common.status}
           value={status}
           onChange={(event) => setStatus(event.target.value as WebhookDeliveryStatus | '')}
         >
-          <option value="">Any status</option>
-          <option value="DELIVERED">Delivered</option>
-          <option value="PENDING">Pending</option>
-          <option value="FAILED">Failed</option>
+          <option value="">{texts.anyStatus}</option>
+          <option value="DELIVERED">{texts.delivered}</option>
+          <option value="PENDING">{texts.pending}</option>
+          <option value="FAILED">{common.failed}</option>
         </Select>
-        <Button onClick={again}>Refresh</Button>
+        <Button onClick={again}>{common.refresh}</Button>
       </div>
       <Deliveries endpoint={node.sent} onRedelivered={again} />
     </Shown>
@@ -137,12 +140,12 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
   const sendTest = async () => {
     const { errors } = await test({ input });
     if (errors !== null) return;
-    toasts.say('Test event queued.');
+    toasts.say(texts.testEventQueued);
     onChanged();
   };
   const turn = async () => {
     const { errors } = await (state.isEnabled ? disable : enable)({ input });
-    if (errors === null) toasts.say(`Webhook ${state.isEnabled ? 'disabled' : 'enabled'}.`);
+    if (errors === null) toasts.say(state.isEnabled ? texts.webhookDisabled : texts.webhookEnabled);
   };
   const makeSecret = async () => {
     const { payload } = await rotate({ input });
@@ -151,55 +154,55 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
   };
   return (
     <Page
-      title="Webhook"
+      title={texts.webhook}
       actions={
         <>
           <Button size="small" isBusy={isEnabling || isDisabling} onClick={() => void turn()}>
-            {state.isEnabled ? 'Disable' : 'Enable'}
+            {state.isEnabled ? common.disable : common.enable}
           </Button>
           <Button size="small" icon="key" onClick={() => setConfirming(true)}>
-            Rotate secret
+            {texts.rotateSecret}
           </Button>
           <Button size="small" icon="send" isBusy={isTesting} onClick={() => void sendTest()}>
-            Send test event
+            {texts.sendTestEvent}
           </Button>
         </>
       }
     >
       <div className="sheets">
-        <section className="card sheet" aria-label="Webhook">
+        <section className="card sheet" aria-label={texts.webhook}>
           <dl className="facts">
-            <dt>URL</dt>
+            <dt>{common.url}</dt>
             <dd>
               <code>{url}</code>
             </dd>
-            <dt>Event types</dt>
+            <dt>{common.eventTypes}</dt>
             <dd>{eventTypes.map((type) => webhookEvents[type] ?? type).join(', ')}</dd>
-            <dt>Status</dt>
+            <dt>{common.status}</dt>
             <dd>
               <EndpointState {...state} />
               {failingSince && (
                 <span className="soft">
                   {' '}
-                  since <Time at={failingSince} />
+                  <RichText text={texts.since} slots={{ time: <Time at={failingSince} /> }} />
                 </span>
               )}
             </dd>
           </dl>
         </section>
         <section aria-labelledby="deliveries">
-          <h2 id="deliveries">Deliveries</h2>
+          <h2 id="deliveries">{texts.deliveries}</h2>
           {children}
         </section>
         <p>
-          <Link href="/manage/webhooks">All webhooks</Link>
+          <Link href="/manage/webhooks">{texts.allWebhooks}</Link>
         </p>
       </div>
       {isConfirming && (
         <Confirm
-          title="Rotate the webhook secret?"
-          text="The service signs deliveries with the new secret immediately. For 24 hours, it also signs them with the current secret."
-          confirmLabel="Rotate"
+          title={texts.rotateTitle}
+          text={texts.rotateText}
+          confirmLabel={common.rotate}
           isBusy={isRotating}
           onClose={() => setConfirming(false)}
           onConfirm={() => void makeSecret()}
@@ -207,8 +210,8 @@ function Shown({ endpoint, onChanged, children }: ShownProps) {
       )}
       {secret && (
         <ShownOnce
-          title="Webhook secret"
-          values={[{ label: 'Secret', value: secret }]}
+          title={texts.webhookSecret}
+          values={[{ label: common.secret, value: secret }]}
           onClose={() => setSecret(null)}
         />
       )}

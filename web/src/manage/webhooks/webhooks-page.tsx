@@ -11,6 +11,8 @@ import type { webhooksPageQuery } from '../../__generated__/webhooksPageQuery.gr
 import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { common } from '../../texts/common.ts';
+import { webhooksPage as texts } from '../../texts/webhooks.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -37,7 +39,7 @@ export function WebhooksPage() {
     { id: organization?.organizationId ?? '' },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!organization || !found.organization) return <Empty title="No organization" />;
+  if (!organization || !found.organization) return <Empty title={common.noOrganization} />;
   return <Webhooks organization={found.organization} organizationId={organization.organizationId} />;
 }
 
@@ -92,7 +94,7 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
   `);
   const columns: readonly Column<Endpoint>[] = [
     {
-      label: 'URL',
+      label: common.url,
       cell: ({ id, url, description }) => (
         <div>
           <Link className="row-link" data-list-item href={`/manage/webhooks/${id}`}>
@@ -103,37 +105,42 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
       ),
     },
     {
-      label: 'Event types',
+      label: common.eventTypes,
       cell: ({ eventTypes }) => eventTypes.map((type) => webhookEvents[type] ?? type).join(', '),
     },
-    { label: 'Status', cell: (endpoint) => <EndpointState {...endpoint} /> },
-    { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { label: common.status, cell: (endpoint) => <EndpointState {...endpoint} /> },
+    { label: common.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
     actionsColumn((endpoint) => (
       <>
-        <Button size="small" aria-label={`Edit ${endpoint.url}`} onClick={() => setForm(endpoint)}>
-          Edit
+        <Button size="small" aria-label={common.editName({ name: endpoint.url })} onClick={() => setForm(endpoint)}>
+          {common.edit}
         </Button>
-        <Button size="small" tone="danger" aria-label={`Delete ${endpoint.url}`} onClick={() => setLeaving(endpoint)}>
-          Delete
+        <Button
+          size="small"
+          tone="danger"
+          aria-label={common.deleteName({ name: endpoint.url })}
+          onClick={() => setLeaving(endpoint)}
+        >
+          {common.delete}
         </Button>
       </>
     )),
   ];
   const add = (
     <Button tone="primary" icon="plus" onClick={() => setForm('new')}>
-      New webhook
+      {texts.newWebhook}
     </Button>
   );
   return (
-    <Page title="Webhooks" actions={add}>
+    <Page title={common.webhooks} actions={add}>
       <List
-        label="Webhooks"
+        label={common.webhooks}
         columns={columns}
         edges={data.webhookEndpoints.edges}
         keyOf={({ id }) => id}
         empty={{
-          title: 'No webhooks yet',
-          text: 'A webhook sends session messages and status changes to a URL. Create one to notify another service.',
+          title: texts.noWebhooksYet,
+          text: texts.emptyText,
           action: add,
         }}
         hasMore={hasNext}
@@ -151,17 +158,17 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
       )}
       {secret && (
         <ShownOnce
-          title="Webhook secret"
-          values={[{ label: 'Secret', value: secret }]}
+          title={texts.webhookSecret}
+          values={[{ label: common.secret, value: secret }]}
           onClose={() => setSecret(null)}
         />
       )}
       {leaving && (
         <ConfirmAction
-          title="Delete this webhook?"
-          text={`${leaving.url} receives no further events. Its deliveries are deleted.`}
-          confirmLabel="Delete"
-          successMessage="Webhook deleted."
+          title={texts.deleteTitle}
+          text={texts.deleteText({ url: leaving.url })}
+          confirmLabel={common.delete}
+          successMessage={texts.webhookDeleted}
           run={() => remove({ input: { webhookEndpointId: leaving.webhookEndpointId }, connections })}
           onClose={() => setLeaving(null)}
         />
@@ -179,11 +186,11 @@ export function EndpointState(props: {
   if (!props.isEnabled) {
     return (
       <div>
-        <Badge tone={props.disabledReason ? 'bad' : 'plain'}>Disabled</Badge>
+        <Badge tone={props.disabledReason ? 'bad' : 'plain'}>{common.disabled}</Badge>
         {props.disabledReason && <span className="under">{props.disabledReason}</span>}
       </div>
     );
   }
-  if (props.consecutiveFailures > 0) return <Badge tone="warn">Failing</Badge>;
-  return <Badge tone="good">Enabled</Badge>;
+  if (props.consecutiveFailures > 0) return <Badge tone="warn">{texts.failing}</Badge>;
+  return <Badge tone="good">{common.enabled}</Badge>;
 }

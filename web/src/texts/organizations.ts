@@ -1,0 +1,36 @@
+import { rich, type Strings } from './kit.ts';
+
+export const deleteOrganization = {
+  confirmName: ({ name }: Strings<'name'>) => `Enter the name ${name} to confirm.`,
+  deleteText:
+    'Its sessions stop, its keys and service users are revoked, and nobody can access its data. This cannot be undone. Enter the organization’s name to confirm.',
+  nameLabel: 'Organization name',
+};
+
+export const organizationForms = {
+  newOrganization: 'New organization',
+};
+
+export const organizationsPage = {
+  noAccess: 'You can’t view organizations',
+  current: 'Current',
+  open: 'Open',
+  newOrganization: 'New organization',
+  organizations: 'Organizations',
+  enterpriseNote: rich(
+    'Edit the limit for all organizations and the IP access list on the <link>Enterprise</link> page.',
+  ),
+  searchPlaceholder: 'Name or ID',
+  emptyTitle: 'No organizations',
+  emptyText: 'Create an organization to start sessions in it.',
+  noMatchesText: 'No organization has this name or ID.',
+};
+
+export const permissionNotice = {
+  furtherOrganization: rich(
+    'This organization can use only the repositories that its git permissions allow. Add permissions in <link>Settings → Git → Permissions</link>.',
+  ),
+  secondOrganization: rich(
+    'With a second organization, each one can use only the repositories that its git permissions allow. Add permissions in <link>Settings → Git → Permissions</link>, for the existing organization before its next session.',
+  ),
+};

@@ -1,0 +1,136 @@
+import { writeNumber } from '../ui/number.ts';
+import { type Numbers, rich, type Strings } from './kit.ts';
+
+export const branchSettings = {
+  switches: {
+    isPushToOtherBranchesAllowed: 'Push to any branch, not only their own',
+    isPushOfTagsAllowed: 'Create and update tags',
+    isDeletionAllowed: 'Delete the branches and tags that they can push to',
+  },
+  saved: 'Saved the branch and push settings.',
+  branchesAndPushes: 'Branches and pushes',
+  intro: 'These settings apply to all organizations, from the next push on, including pushes of running sessions.',
+  branchTemplate: 'Branch template',
+  branchTemplateExample: 'switchyard/{slug}-{short id}',
+  branchTemplateHint:
+    'Leave empty to use the organization’s template. {slug} is the session’s title, and {short id} is the end of its ID. Every template needs {short id}.',
+  additionalPushes: 'Sessions can also',
+};
+
+export const environmentBuilds = {
+  queued: 'Queued',
+  running: 'Running',
+  ready: 'Ready',
+  triggers: { PUSH: 'Push', REQUEST: 'Request', SESSION: 'Session' },
+  empty: 'No set-ups yet.',
+  commit: 'Commit',
+  started: 'Started',
+  lastUsed: 'Last used',
+  log: 'Log',
+  showLog: ({ commit }: Strings<'commit'>) => `Show the log of the set-up at ${commit}`,
+  setUps: 'Set-ups',
+  deleteAllResults: 'Delete all results',
+  logTitle: 'Set-up log',
+  deleteTitle: ({ path }: Strings<'path'>) => `Delete all set-up results of ${path}?`,
+  deleteText:
+    'The next session of each organization runs the set-up again. Sessions that started with a result keep their files.',
+  deleted: 'Deleted the set-up results.',
+};
+
+export const environmentInEffect = {
+  inEffect: 'In effect',
+  notRead: ({ error }: Strings<'error'>) => `Couldn’t read the repository: ${error}`,
+  noDefinition: 'No definition. Sessions start without a set-up.',
+  source: 'Source',
+  storedHere: 'This page',
+  commit: rich('commit {commit}'),
+  readAt: rich('read {time}'),
+  setUp: 'Set-up',
+  startCommands: 'Start',
+  line: ({ line }: Numbers<'line'>) => `Line ${writeNumber(line)}: `,
+};
+
+export const environment = {
+  example: 'setup:\n  - npm ci\nstart: npm run dev\nsecrets: [NPM_TOKEN]\n',
+  saved: 'Saved the environment. New sessions use it.',
+  setUpStarted: 'Set-up started. Its log is in the list below.',
+  environment: 'Environment',
+  intro: 'Commands that prepare the repository before an agent starts. Later sessions start with the stored result.',
+  definitionYaml: 'Definition (YAML)',
+  definitionHint:
+    'Leave empty to use the repository’s own file, such as .switchyard/environment.yaml. Fields: setup, start, env, secrets, timeout_minutes, lockfiles.',
+  onPush: 'Run the set-up when the default branch changes',
+  tryIt: 'Run set-up now',
+  saveEnvironment: 'Save environment',
+};
+
+export const followUpSettings = {
+  saved: 'Saved the follow-up settings.',
+  followUps: 'Follow-ups',
+  intro: 'Sends failed checks, reviews, comments and conflicts of a pull request to the session that works on it.',
+  mode: 'Mode',
+  modeHint: 'With Suggest, follow-ups wait on the session’s page until a person sends them.',
+  automaticForOwn: 'Automatic for pull requests opened by sessions, otherwise Suggest',
+  off: 'Off',
+  suggest: 'Suggest',
+  automatic: 'Automatic',
+  people: 'Comments from people',
+  writers: 'Anyone with write access',
+  commenters: 'Anyone who can comment',
+  bots: 'Comments from bots',
+  listedBots: 'Only the accounts below',
+  allBots: 'All bots',
+  botLogins: 'Accounts whose comments always count',
+  botLoginsHint: 'Separate names with commas.',
+  archive: 'Archive a session when its pull requests are merged or closed',
+  saveFollowUps: 'Save follow-ups',
+};
+
+export const mentionSettings = {
+  saved: 'Saved the mention settings.',
+  mentions: 'Mentions',
+  intro: rich(
+    'People with write access can start a session from the forge: they mention the service in an issue, a pull request, a comment or a review, usually as {switchyard}. Mentions need the webhooks of the git connection.',
+  ),
+  enabled: 'Start sessions from mentions',
+  organization: 'Organization for these sessions',
+  organizationHint: 'Select one if several organizations can use the repository. Otherwise mentions start nothing.',
+  onlyOrganization: 'The only one that can use the repository',
+  saveMentions: 'Save mentions',
+};
+
+export const noRepositories = {
+  noRepositoriesYet: 'No repositories yet',
+  noForgeText: 'Connect a forge so that sessions can work on its repositories.',
+  connectAForge: 'Connect a forge',
+  noPermissionTitle: 'No git permissions',
+  noPermissionText:
+    'This organization has no git permissions, so its sessions can’t use any repository. In an enterprise with several organizations, each one needs its own.',
+  addPermission: 'Add a git permission',
+  emptyText: 'A repository appears here after the first session that uses it.',
+  emptyTextForMember:
+    'A repository appears here after the first session that uses it. If sessions can’t find a repository, ask an administrator for a git permission.',
+};
+
+export const repositoriesPage = {
+  lastRead: 'Last read',
+  searchPlaceholder: 'Part of the path',
+  loadingRepositories: 'Loading repositories',
+  noMatchesText: 'No repository path contains this text.',
+};
+
+export const repositoryPage = {
+  repositoryNotFound: 'Repository not found',
+  notFoundText: 'This organization can’t use it, or no session has used it yet.',
+  forge: 'Forge',
+  allRepositories: 'All repositories',
+};
+
+export const reviewDialog = {
+  reviewAPullRequest: 'Review a pull request',
+  start: 'Start',
+  reviewText: 'A session reads the pull request and posts a review as a comment. It gets no secrets and can’t push.',
+  pullRequestUrl: 'Pull request URL',
+  pullRequestUrlExample: 'https://github.com/owner/name/pull/7',
+  instructions: 'Additional instructions',
+};

@@ -1,0 +1,30 @@
+import { writeNumber } from '../ui/number.ts';
+import { type Numbers, rich, type Strings } from './kit.ts';
+
+export const confirmDialog = {
+  title: 'Confirm with your token',
+  confirm: 'Confirm',
+  intro: 'Confirm this action with your token. This is required before changes to access, control or spending.',
+  tokenPlaceholder: 'cog_… or apk_…',
+  tokenHint:
+    'If you signed in with the link that the service printed, use the administrator’s token printed beside it. The confirmation lasts 10 minutes.',
+};
+
+export const signIn = {
+  offerAfterEnd:
+    'Your previous session ended. This link signs in the user it was created for. Use it only if it is yours.',
+  offerSignedIn: ({ name }: Strings<'name'>) =>
+    `You’re signed in as ${name}. This link signs in the user it was created for. Use it only if it is yours.`,
+  unexpectedStatus: ({ status }: Numbers<'status'>) => `The service responded with status ${writeNumber(status)}.`,
+  signedInBefore: 'You were signed in before',
+  signedIn: 'You’re already signed in',
+  signInWithToken: 'Sign in with a token',
+  staySignedIn: 'Stay signed in',
+  useLink: 'Use link',
+  signInToSwitchyard: 'Sign in to Switchyard',
+  signedOut: 'You were signed out because your session or its key ended.',
+  tokenPlaceholder: 'cog_… or apk_…',
+  tokenHint: 'We’ll keep you signed in on this browser. The token itself is not stored.',
+  signIn: 'Sign in',
+  lostToken: rich('Lost it? Run {npmRunToken} on the server. With the embedded database, stop the service first.'),
+};

@@ -10,7 +10,6 @@ const forms = {
   curl: (sessionId: string) =>
     asCurl(`${location.origin}/graphql`, 'Authorization: Bearer $TOKEN', { query: documentOf(sessionId) }),
   GraphQL: documentOf,
-  URL: (sessionId: string) => `${location.origin}/sessions/${sessionId.replace(/^[a-z]+-/, '')}`,
 } as const;
 
 /** Copies the equivalent API request, without a token. */
@@ -18,7 +17,7 @@ export function CopyAs({ sessionId }: { readonly sessionId: string }) {
   const copy = useCopy();
   return (
     <div className="actions">
-      {(['curl', 'GraphQL', 'URL'] as const).map((name) => (
+      {(['curl', 'GraphQL'] as const).map((name) => (
         <Button size="small" icon="copy" key={name} onClick={() => void copy(forms[name](sessionId))}>
           {name}
         </Button>

@@ -20,6 +20,7 @@ import { plainTitle } from './plain-title.ts';
 import { PullRequests } from './pull-requests.tsx';
 import { RepositoryFacts } from './repositories.tsx';
 import { SessionOptions } from './session-options.tsx';
+import { ShareSession } from './share-session.tsx';
 import { SubSessions } from './sub-sessions.tsx';
 
 /** Labels of session origins. */
@@ -99,6 +100,7 @@ export function Details({ session: reference, plan, mayEdit, children }: Details
         ...repositories_session
         ...subSessions_session
         ...sessionOptions_session
+        ...shareSession_session
       }
     `,
     reference,
@@ -144,6 +146,7 @@ export function Details({ session: reference, plan, mayEdit, children }: Details
       <SessionOptions session={session} />
       <SubSessions session={session} />
       <Facts session={session}>{mayEdit && <EditSession session={session} />}</Facts>
+      <ShareSession session={session} />
       <Part title="Copy as">
         <CopyAs sessionId={session.sessionId} />
       </Part>

@@ -13,7 +13,7 @@ import { StatusBadge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { Empty, Loading } from '../ui/states.tsx';
+import { Loading } from '../ui/states.tsx';
 import { panelProps, Tabs } from '../ui/tabs.tsx';
 import { ActivityStatus } from './activity-status.tsx';
 import { Announcements } from './announcements.tsx';
@@ -23,6 +23,7 @@ import { Composer } from './composer.tsx';
 import { Details } from './details.tsx';
 import { ForkedFrom } from './forked-from.tsx';
 import { KeyAction } from './key-action.tsx';
+import { MissingSession } from './missing-session.tsx';
 import { PendingQuestion } from './pending-question.tsx';
 import { plainTitle } from './plain-title.ts';
 import { OtherViewers, Typing, usePresence } from './presence.tsx';
@@ -107,11 +108,7 @@ function Loaded({ load }: { readonly load: SessionLoad }) {
     const steer = agents.find(({ agentId }) => agentId === session.agent)?.steer ?? null;
     return <LoadedSession session={session} steer={steer} key={session.id} />;
   }
-  return (
-    <Empty title="Session not found" text="It does not exist, or you have no access to it.">
-      <Link href="/sessions">View all sessions</Link>
-    </Empty>
-  );
+  return <MissingSession />;
 }
 
 type Session = NonNullable<sessionPageQuery$data['session']>;

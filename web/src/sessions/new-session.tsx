@@ -23,18 +23,22 @@ import { PickFiles, UploadList } from '../uploads/uploads.tsx';
 import { takePasted, useFileDrop } from '../uploads/use-file-drop.ts';
 import { type Uploads, useUploads } from '../uploads/use-uploads.ts';
 import { defaultAgentProblem } from './default-agent.ts';
+import { withValues } from './placeholders.ts';
+import { PlaybookValues, playbookTitle, valuePrefix } from './playbook-values.tsx';
 
 interface NewSessionProps {
   readonly organizationId: string;
   /** The repository to begin with; null: the default ones. */
   readonly repository: string | null;
+  /** The playbook to begin with, by its id; null: none. */
+  readonly playbookId: string | null;
   readonly onClose: () => void;
 }
 
 type Errors = readonly { readonly message: string; readonly path?: readonly string[] | null | undefined }[];
 
 /** Starts a session and opens its page. */
-export function NewSession({ organizationId, repository, onClose }: NewSessionProps) {
+export function NewSession({ organizationId, repository, playbookId, onClose }: NewSessionProps) {
   const first = repository === null ? null : addRepository([], repository);
   const form = useId();
   const [, go] = useLocation();
@@ -71,8 +75,9 @@ export function NewSession({ organizationId, repository, onClose }: NewSessionPr
     const limit = text('maxAcuLimit');
     const input = {
       organizationId,
-      prompt: text('prompt') ?? '',
-      title: text('title'),
+      prompt: withValues(text('prompt') ?? '', valuesIn(formData)),
+      // Without a prompt, the derived title would be that of the values.
+      title: text('title') ?? (text('prompt') === null ? text(playbookTitle) : null),
       agent: text('agent'),
       playbookId: text('playbookId'),
       snapshotId: text('snapshotId'),
@@ -117,12 +122,18 @@ export function NewSession({ organizationId, repository, onClose }: NewSessionPr
         }}
       >
         <Suspense fallback={<Loading label="Loading" rows={3} />}>
-          <Fields {...{ organizationId, errors, uploads, repositories }} onRepositories={setRepositories} />
+          <Fields {...{ organizationId, playbookId, errors, uploads, repositories }} onRepositories={setRepositories} />
         </Suspense>
       </form>
     </Dialog>
   );
 }
+
+/** The values of the playbook's placeholders, by their names. */
+const valuesIn = (formData: FormData) =>
+  [...formData].flatMap(([name, value]) =>
+    name.startsWith(valuePrefix) ? [[name.slice(valuePrefix.length), String(value)] as const] : [],
+  );
 
 /** Names of the fields for options of the agent begin with this. */
 const optionPrefix = 'option:';
@@ -180,6 +191,7 @@ function DefaultAgentWarning({ problem, agent }: DefaultAgentWarningProps) {
 
 interface FieldsProps {
   readonly organizationId: string;
+  readonly playbookId: string | null;
   readonly errors: Errors | null;
   readonly uploads: Uploads;
   /** Null: the user has chosen none. */
@@ -187,7 +199,7 @@ interface FieldsProps {
   readonly onRepositories: (repositories: readonly ChosenRepository[]) => void;
 }
 
-function Fields({ organizationId, errors, uploads, repositories, onRepositories }: FieldsProps) {
+function Fields({ organizationId, playbookId, errors, uploads, repositories, onRepositories }: FieldsProps) {
   const isOver = useFileDrop(uploads.add);
   const playbooks = usePlaybookChoices(organizationId);
   const snapshots = useSnapshotChoices(organizationId);
@@ -224,6 +236,7 @@ function Fields({ organizationId, errors, uploads, repositories, onRepositories 
   );
   const prompt = useRef<HTMLTextAreaElement>(null);
   const [agentId, setAgentId] = useState('');
+  const [playbook, setPlaybook] = useState(playbookId ?? '');
   const allowed = organization?.allowedTags ?? [];
   const standard = agents.find(({ agentId, isDefault }) =>
     organization?.defaultAgent ? agentId === organization.defaultAgent : isDefault,
@@ -240,11 +253,16 @@ function Fields({ organizationId, errors, uploads, repositories, onRepositories 
         label="Prompt"
         name="prompt"
         rows={6}
-        required
+        required={playbook === ''}
         autoFocus
         error={errorOf(errors, 'prompt')}
         onPaste={takePasted(uploads.add)}
       />
+      {playbook && (
+        <Suspense fallback={null}>
+          <PlaybookValues playbookId={playbook} key={playbook} />
+        </Suspense>
+      )}
       <div className="files">
         <PickFiles uploads={uploads}>Attach files</PickFiles>
         <span className="hint">{isOver ? 'Drop files anywhere.' : 'You can also drop or paste files.'}</span>
@@ -323,6 +341,8 @@ function Fields({ organizationId, errors, uploads, repositories, onRepositories 
           name="playbookId"
           none="None"
           source={playbooks}
+          value={playbook}
+          onChange={setPlaybook}
           error={errorOf(errors, 'playbookId')}
         />
         {seesSnapshots && (

@@ -69,6 +69,7 @@ export function SessionsPage() {
         <NewSession
           organizationId={organization.organizationId}
           repository={params.get('repository') || null}
+          playbookId={params.get('playbook') || null}
           onClose={close}
         />
       )}

@@ -83,7 +83,6 @@ export const common = {
   serviceUsers: 'Service users',
   session: 'Session',
   snapshots: 'Snapshots',
-  state: 'State',
   status: 'Status',
   tags: 'Tags',
   test: 'Test',

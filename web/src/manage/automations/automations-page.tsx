@@ -91,7 +91,7 @@ function Automations({ organization }: { readonly organization: automationsPage_
       ),
     },
     {
-      label: common.state,
+      label: common.status,
       cell: ({ isEnabled, consecutiveFailures, lastErrorMessage }) =>
         consecutiveFailures > 0 ? (
           <span title={lastErrorMessage ?? undefined}>

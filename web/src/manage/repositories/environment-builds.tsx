@@ -94,7 +94,7 @@ export function EnvironmentBuilds({ repository, mayDelete }: EnvironmentBuildsPr
   if (environmentBuilds.length === 0) return <p className="hint">{texts.empty}</p>;
   const columns: readonly Column<Build>[] = [
     {
-      label: common.state,
+      label: common.status,
       cell: ({ state }) => {
         const { label, tone } = states[state as keyof typeof states] ?? { label: common.unknown, tone: 'plain' };
         return <Badge tone={tone}>{label}</Badge>;

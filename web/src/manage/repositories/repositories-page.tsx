@@ -88,7 +88,7 @@ function Repositories({ organization }: { readonly organization: repositoriesPag
       ),
     },
     { label: common.defaultBranch, cell: ({ defaultBranch }) => defaultBranch && visible(defaultBranch) },
-    { label: common.state, cell: ({ isArchived }) => isArchived && <Badge tone="plain">{common.archived}</Badge> },
+    { label: common.status, cell: ({ isArchived }) => isArchived && <Badge tone="plain">{common.archived}</Badge> },
     { label: texts.lastRead, cell: ({ readAt }) => readAt && <Time at={readAt} /> },
   ];
   const find = (text: string) => {

@@ -133,6 +133,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const trigger = page.getByRole('group', { name: 'Trigger 4' });
     await trigger.getByRole('group', { name: 'Match all conditions' }).last().getByLabel('Value').fill('push');
+    await page.getByText('Concurrent, queued and missed runs').click();
     await page.getByLabel('Max concurrent sessions').fill('4');
     await page.getByRole('group', { name: 'Action 2' }).getByLabel('Prompt').fill('And now?');
     await save(page);
@@ -164,6 +165,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     await group.getByLabel('Value').nth(1).fill('many');
     await trigger(1).getByLabel('Frequency').selectOption('Custom rule');
     await trigger(1).getByLabel('Rule', { exact: true }).fill('FREQ=MINUTELY');
+    await page.getByText('Advanced', { exact: true }).click();
     await page.getByLabel('Other settings (JSON)').fill('{"tools": ');
     await page.getByRole('button', { name: 'Save' }).click();
     expect(await problemOf(page.getByRole('main'), 'Other settings (JSON)')).toContain('not valid JSON');
@@ -194,6 +196,38 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
       session: { ...before.actions[0].session, playbook: null },
     });
     expect(pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('shows a few fields at first, the schedule in words, and a line for what the others have', async () => {
+    const at = '/manage/automations/new';
+    const { page, consoleErrors, picture } = await openSignedIn(browser, test, test.adminToken, { at });
+    await page.getByLabel('Time zone').selectOption('Europe/Berlin');
+    await page.getByText('Weekdays at 09:00 (Europe/Berlin)', { exact: true }).waitFor();
+    await expect.poll(() => page.locator('.times time').count()).toBe(3);
+    const visibleFields = () => page.locator('form :is(input, select, textarea):visible').count();
+    expect(await visibleFields()).toBe(8);
+    const group = (title: string) => page.locator('.field-group', { has: page.getByText(title, { exact: true }) });
+    expect(await group('Limits').locator('summary').textContent()).toBe('Limits No limit');
+    await picture('automation-form');
+    await group('Limits').locator('summary').click();
+    await page.getByLabel('ACU limit per session').fill('10');
+    expect(await page.getByLabel('Per', { exact: true }).isDisabled()).toBe(true);
+    await page.getByLabel('Max runs').fill('5');
+    await page.getByLabel('Per', { exact: true }).selectOption('Day');
+    await group('Limits').locator('summary').click();
+    expect(await visibleFields()).toBe(8);
+    expect(await group('Limits').locator('summary').textContent()).toBe('Limits 10 ACUs per session · 5 runs per day');
+    await page.getByLabel('Name').fill('Limited');
+    await page.getByLabel('Prompt').fill('Sweep.');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Limited' }).waitFor();
+    const [, , , id] = new URL(page.url()).pathname.split('/');
+    expect((await read(id ?? '')).limits).toEqual({
+      maxAcuLimit: 10,
+      invocations: { maxPerWindow: 5, windowSeconds: 86_400 },
+    });
+    expect(consoleErrors).toEqual([]);
     await page.context().close();
   });
 
@@ -231,10 +265,10 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     await page.getByRole('button', { name: 'Add trigger' }).click();
     const trigger = (n: number) => page.getByRole('group', { name: `Trigger ${n}` });
     await trigger(2).getByLabel('Frequency').selectOption('Monthly');
-    // Each shows its next five occurrences.
-    await expect.poll(() => trigger(1).locator('.times time').count()).toBe(5);
-    await expect.poll(() => trigger(2).locator('.times time').count()).toBe(5);
-    await trigger(2).getByLabel('Event', { exact: true }).selectOption('session:finished');
+    // Each shows its next three occurrences.
+    await expect.poll(() => trigger(1).locator('.times time').count()).toBe(3);
+    await expect.poll(() => trigger(2).locator('.times time').count()).toBe(3);
+    await trigger(2).getByLabel('Trigger', { exact: true }).selectOption('session:finished');
     await trigger(2).getByRole('button', { name: 'Add condition' }).click();
     const groups = trigger(2).getByRole('group', { name: 'Match all conditions' });
     await groups.first().getByLabel('Field').fill('title');

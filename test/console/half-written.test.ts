@@ -238,9 +238,9 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
     await page.goto('/manage/automations/new');
     await restored(page).waitFor();
     expect(await name.inputValue()).toBe('Mop');
-    expect(await page.getByLabel('Event', { exact: true }).count()).toBe(2);
+    expect(await page.getByLabel('Trigger', { exact: true }).count()).toBe(2);
     await press(page, 'Discard changes');
-    await expect.poll(() => page.getByLabel('Event', { exact: true }).count()).toBe(1);
+    await expect.poll(() => page.getByLabel('Trigger', { exact: true }).count()).toBe(1);
     await page.reload();
     await name.waitFor();
     expect(await restored(page).count()).toBe(0);

@@ -23,7 +23,7 @@ describe.skipIf(missing !== null)('the form of automations', { timeout: 120_000 
     const { page, consoleErrors: pageErrors } = await openNew();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByLabel('Name').fill('Fix the build');
-    await page.getByLabel('Event', { exact: true }).selectOption('webhook:incoming');
+    await page.getByLabel('Trigger', { exact: true }).selectOption('webhook:incoming');
     await page.getByLabel('Prompt').fill('Fix it.');
     await page.getByRole('button', { name: 'Save' }).click();
     const shown = page.getByRole('dialog').locator('code');

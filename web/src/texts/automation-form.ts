@@ -7,6 +7,8 @@ export const actionFields = {
   tagsPlaceholder: 'Separate tags with commas',
   repositoriesPlaceholder: 'owner/name, owner/other',
   otherOptions: 'Other session options',
+  sessionOptions: 'Session options',
+  tagsSummary: ({ tags }: Strings<'tags'>) => `Tags: ${tags}`,
   otherOptionsHint: 'The service stores platform, bypassApproval and notifications, but doesn’t use them.',
 };
 
@@ -44,7 +46,7 @@ export const draft = {
 
 export const labels = {
   events: {
-    'schedule:recurring': 'Schedule',
+    'schedule:recurring': 'On a schedule',
     'webhook:incoming': 'Incoming webhook',
     'manual': 'Manual',
     'session:finished': 'Session finished',
@@ -89,6 +91,7 @@ export const ruleFields = {
   everyFewMinutes: 'Every few minutes',
   hourly: 'Hourly',
   daily: 'Daily',
+  weekdays: 'Weekdays',
   weekly: 'Weekly',
   monthly: 'Monthly',
   customRule: 'Custom rule',
@@ -121,7 +124,26 @@ export const rule = {
 
 export const settingsFields = {
   maxRuns: 'Max runs',
-  runsWindow: 'Per (seconds)',
+  runsWindow: 'Per',
+  limits: 'Limits',
+  queue: 'Concurrent, queued and missed runs',
+  advanced: 'Advanced',
+  windowMinute: 'Minute',
+  windowHour: 'Hour',
+  windowDay: 'Day',
+  windowWeek: 'Week',
+  windowSeconds: ({ count }: Numbers<'count'>) => plural(count, { one: '# second', other: '# seconds' }),
+  acusSummary: ({ count }: Numbers<'count'>) =>
+    plural(count, { one: '# ACU per session', other: '# ACUs per session' }),
+  runsSummary: ({ count, window }: Numbers<'count'> & Strings<'window'>) =>
+    plural(count, { one: `# run per ${window}`, other: `# runs per ${window}` }),
+  concurrentSummary: ({ count }: Numbers<'count'>) =>
+    plural(count, { one: '# concurrent session', other: '# concurrent sessions' }),
+  queuedSummary: ({ count }: Numbers<'count'>) => plural(count, { one: '# queued run', other: '# queued runs' }),
+  delaySummary: ({ count }: Numbers<'count'>) =>
+    plural(count, { one: 'Delay up to # second', other: 'Delay up to # seconds' }),
+  missedSummary: ({ choice }: Strings<'choice'>) => `Missed runs: ${choice}`,
+  runAsSummary: ({ who }: Strings<'who'>) => `Run as: ${who}`,
   maxQueuedRuns: 'Max queued runs',
   randomDelaySeconds: 'Random delay (seconds)',
   noDelay: 'No delay',
@@ -147,7 +169,6 @@ export const targetField = {
 };
 
 export const triggerFields = {
-  event: 'Event',
   webhooksNeeded: rich('These events need the <link>webhooks of the git connection</link>.'),
   notEditable: rich('Not editable here: {value}'),
 };

@@ -2,6 +2,7 @@ import { actionFields as texts } from '../../texts/automation-form.ts';
 import { common } from '../../texts/common.ts';
 import { Select, TextArea, TextField } from '../../ui/field.tsx';
 import type { Action, ActionDraft } from './action.ts';
+import { FieldGroup } from './field-group.tsx';
 import { actionLabel } from './labels.ts';
 import { MoreJson } from './more-json.tsx';
 import { PlaybookSelect } from './playbook-select.tsx';
@@ -80,37 +81,50 @@ interface PartProps {
 function StartFields({ draft, problems, onChange }: PartProps) {
   const set = (change: Partial<ActionDraft>) => onChange({ ...draft, ...change });
   const session = problemsIn(problems, 'session');
+  const moreProblem = problemOf(problems, 'more') ?? problemBeside(session, 'playbookId', 'tags', 'repos');
+  const summary = [
+    draft.playbookId !== '' && common.playbook,
+    draft.tags.trim() !== '' && texts.tagsSummary({ tags: draft.tags.trim() }),
+    draft.more.trim() !== '' && texts.otherOptions,
+  ];
+  const isWrong = ['playbookId', 'tags'].some((name) => problemOf(session, name) !== null);
   return (
     <>
-      <div className="fields">
-        <PlaybookSelect
-          value={draft.playbookId}
-          error={problemOf(session, 'playbookId')}
-          onChange={(playbookId) => set({ playbookId })}
-        />
-        <TextField
-          label={common.tags}
-          placeholder={texts.tagsPlaceholder}
-          value={draft.tags}
-          error={problemOf(session, 'tags')}
-          onChange={({ target }) => set({ tags: target.value })}
-        />
-        <TextField
-          label={common.repositories}
-          placeholder={texts.repositoriesPlaceholder}
-          spellCheck={false}
-          value={draft.repos}
-          error={problemOf(session, 'repos')}
-          onChange={({ target }) => set({ repos: target.value })}
-        />
-      </div>
-      <MoreJson
-        title={texts.otherOptions}
-        hint={texts.otherOptionsHint}
-        value={draft.more}
-        error={problemOf(problems, 'more') ?? problemBeside(session, 'playbookId', 'tags', 'repos')}
-        onChange={(more) => set({ more })}
+      <TextField
+        label={common.repositories}
+        placeholder={texts.repositoriesPlaceholder}
+        spellCheck={false}
+        value={draft.repos}
+        error={problemOf(session, 'repos')}
+        onChange={({ target }) => set({ repos: target.value })}
       />
+      <FieldGroup
+        title={texts.sessionOptions}
+        summary={summary.filter((part) => part !== false).join(' · ') || common.none}
+        hasProblem={isWrong || moreProblem !== null}
+      >
+        <div className="fields">
+          <PlaybookSelect
+            value={draft.playbookId}
+            error={problemOf(session, 'playbookId')}
+            onChange={(playbookId) => set({ playbookId })}
+          />
+          <TextField
+            label={common.tags}
+            placeholder={texts.tagsPlaceholder}
+            value={draft.tags}
+            error={problemOf(session, 'tags')}
+            onChange={({ target }) => set({ tags: target.value })}
+          />
+        </div>
+        <MoreJson
+          title={texts.otherOptions}
+          hint={texts.otherOptionsHint}
+          value={draft.more}
+          error={moreProblem}
+          onChange={(more) => set({ more })}
+        />
+      </FieldGroup>
     </>
   );
 }

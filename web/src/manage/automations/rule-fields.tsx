@@ -21,11 +21,11 @@ interface RuleFieldsProps {
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
 
-/** The fields of a schedule, with a preview of the next five occurrences from the service. */
+/** The fields of a schedule, with a preview of the next three occurrences from the service. */
 export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTimeZone }: RuleFieldsProps) {
   const { every, interval, time, days, dayOfMonth, own } = fields;
   const set = (change: Partial<Fields>) => onChange({ ...fields, ...change });
-  const isTimed = every === 'day' || every === 'week' || every === 'month';
+  const isTimed = !['minutes', 'hours', 'own'].includes(every);
   const shown = useDeferredValue(fields);
   const rule = writeRule(shown);
   const zone = useDeferredValue(timeZone);
@@ -43,6 +43,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
             set({
               every: chosen,
               interval: chosen === 'minutes' ? 30 : 1,
+              ...(chosen === 'week' && every === 'weekdays' ? { days: ['MO'] } : {}),
               ...(chosen === 'own' ? { own: writeRule(fields) } : {}),
             });
           }}
@@ -50,11 +51,12 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
           <option value="minutes">{texts.everyFewMinutes}</option>
           <option value="hours">{texts.hourly}</option>
           <option value="day">{texts.daily}</option>
+          <option value="weekdays">{texts.weekdays}</option>
           <option value="week">{texts.weekly}</option>
           <option value="month">{texts.monthly}</option>
           <option value="own">{texts.customRule}</option>
         </Select>
-        {every !== 'own' && (
+        {every !== 'own' && every !== 'weekdays' && (
           <TextField
             label={
               {
@@ -150,7 +152,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
           <p role="status">{noDays}</p>
         ) : (
           <>
-            {words !== null && <p>{words}</p>}
+            {words !== null && <p className="rule-words">{words}</p>}
             <Suspense fallback={<p className="soft">{texts.loadingNextRuns}</p>}>
               <NextTimes rule={rule} timeZone={zone} shownProblem={error} />
             </Suspense>
@@ -172,7 +174,7 @@ function NextTimes({ rule, timeZone, shownProblem }: NextTimesProps) {
   const { recurrencePreview } = useLazyLoadQuery<ruleFieldsQuery>(
     graphql`
       query ruleFieldsQuery($rule: String!, $timeZone: String) {
-        recurrencePreview(rule: $rule, timeZone: $timeZone, count: 5) {
+        recurrencePreview(rule: $rule, timeZone: $timeZone, count: 3) {
           times
           problem
         }

@@ -2,7 +2,6 @@ import { ruleText as texts } from '../../texts/automation-form.ts';
 import { type RuleFields, readRule, weekdays } from './rule.ts';
 
 const list = new Intl.ListFormat('en');
-const workingDays = 'MO,TU,WE,TH,FR';
 
 /** Writes a recurrence rule in words: "Weekdays at 09:00 (Europe/Berlin)". Null: the fields of the form cannot express it. */
 export function ruleText(rule: string, timeZone: string | null): string | null {
@@ -20,10 +19,12 @@ function wordsOf({ every, interval, time, days, dayOfMonth }: RuleFields): strin
     }
     case 'day':
       return texts.everyDays({ count: interval, time });
+    case 'weekdays':
+      return texts.onWeekdays({ time });
     case 'week': {
       const names = list.format(weekdays.flatMap(([day, name]) => (days.includes(day) ? [name] : [])));
       if (interval > 1) return texts.everyWeeks({ count: interval, days: names, time });
-      return days.join() === workingDays ? texts.onWeekdays({ time }) : texts.onDays({ days: names, time });
+      return texts.onDays({ days: names, time });
     }
     case 'month':
       return dayOfMonth === -1

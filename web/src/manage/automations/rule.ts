@@ -1,7 +1,7 @@
 import { rule as texts } from '../../texts/automation-form.ts';
 /** A recurrence rule as fields of a form. */
 export interface RuleFields {
-  readonly every: 'minutes' | 'hours' | 'day' | 'week' | 'month' | 'own';
+  readonly every: 'minutes' | 'hours' | 'day' | 'weekdays' | 'week' | 'month' | 'own';
   /** The number of minutes or hours; at least 15 for minutes. */
   readonly interval: number;
   /** "09:30". */
@@ -31,11 +31,14 @@ export const lacksDays = ({ every, days }: RuleFields): boolean => every === 'we
 /** The error in that case. */
 export const noDays = texts.noDay;
 
+/** The days that "weekdays" stands for. */
+const workingDays = ['MO', 'TU', 'WE', 'TH', 'FR'];
+
 const standard: RuleFields = {
-  every: 'week',
+  every: 'weekdays',
   interval: 1,
   time: '09:00',
-  days: ['MO', 'TU', 'WE', 'TH', 'FR'],
+  days: workingDays,
   dayOfMonth: 1,
   own: '',
 };
@@ -52,6 +55,8 @@ export function writeRule(fields: RuleFields): string {
       return `FREQ=HOURLY${interval};BYMINUTE=${minute};BYSECOND=0`;
     case 'day':
       return `FREQ=DAILY${interval};${at}`;
+    case 'weekdays':
+      return `FREQ=WEEKLY;BYDAY=${workingDays.join(',')};${at}`;
     case 'week':
       return `FREQ=WEEKLY${interval};BYDAY=${weekdays.flatMap(([day]) => (fields.days.includes(day) ? [day] : [])).join(',')};${at}`;
     case 'month':
@@ -80,6 +85,8 @@ export function readRule(rule: string): RuleFields {
     dayOfMonth: number('BYMONTHDAY', 1),
     own: rule,
   };
+  const onWeekdays: RuleFields = { ...fields, every: 'weekdays', days: workingDays };
   const sort = (text: string) => text.split(';').toSorted().join(';');
+  if (sort(writeRule(onWeekdays)) === sort(rule)) return onWeekdays;
   return every && sort(writeRule(fields)) === sort(rule) ? fields : { ...standard, every: 'own', own: rule };
 }

@@ -1,5 +1,6 @@
 import { Link } from 'wouter';
 import { triggerFields as texts } from '../../texts/automation-form.ts';
+import { common } from '../../texts/common.ts';
 import { Select } from '../../ui/field.tsx';
 import { RichText } from '../../ui/rich-text.tsx';
 import { ConditionGroups } from './condition-groups.tsx';
@@ -36,7 +37,7 @@ export function TriggerFields({ draft, schemas, problems, mayBeIncoming, onChang
   return (
     <>
       <Select
-        label={texts.event}
+        label={common.trigger}
         value={eventType}
         hint={isRecurring ? null : event?.description}
         error={problemOf(problems, 'eventType')}

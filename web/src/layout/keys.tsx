@@ -22,6 +22,13 @@ const keys = [
   ['k', 'Previous item in a list'],
   ['x', 'Select the item'],
   ['Shift + click', 'Select a range of items'],
+  ['Home', 'Start of the transcript'],
+  ['End', 'End of the transcript'],
+  ['m', 'Next message of mine'],
+  ['p', 'Previous message of mine'],
+  ['e', 'Next error'],
+  ['r', 'Write a message'],
+  ['1 – 9', 'Choose an option of the question (while you write: with Alt)'],
   ['Enter', 'Send a message (with Shift: new line)'],
   ['Esc', 'Stop the agent, or return to the sessions'],
 ] as const;

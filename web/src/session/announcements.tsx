@@ -23,7 +23,8 @@ export function Announcements({ entries, isLoaded }: Pick<Transcript, 'entries' 
   useEffect(() => {
     if (!isLoaded) return;
     const last = seen.current;
-    seen.current = entries.at(-1)?.seq ?? 0;
+    // An earlier part of the log has no news.
+    seen.current = Math.max(last ?? 0, entries.at(-1)?.seq ?? 0);
     if (last === null || seen.current === last) return;
     const news = entries.slice(entries.findLastIndex(({ seq }) => seq <= last) + 1);
     const added = news.flatMap((entry, n) => {

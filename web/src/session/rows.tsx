@@ -6,15 +6,18 @@ import { Markdown } from '../ui/markdown.tsx';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
 import { Files, splitFiles } from './attachments.tsx';
+import { Fold } from './fold.tsx';
+import type { ShownRow } from './fold-rows.ts';
 import { PullRequestRow } from './pull-request-row.tsx';
 import { PushRow, RepositoryRow } from './repository-row.tsx';
+import { DaySeparator } from './row-marks.tsx';
 import { ToolCall } from './tool-call.tsx';
 import type { Row } from './transcript-rows.ts';
 import { UnansweredTag } from './unanswered.tsx';
 import { useRowOpen } from './use-row-open.ts';
 
 interface RowProps {
-  readonly row: Row;
+  readonly row: ShownRow;
 }
 
 /** A row of the transcript. */
@@ -34,6 +37,10 @@ export const RowView = memo(function RowView({ row }: RowProps) {
       return <PushRow entry={row.entry} />;
     case 'pullRequest':
       return <PullRequestRow entry={row.entry} />;
+    case 'day':
+      return <DaySeparator at={row.at} />;
+    case 'fold':
+      return <Fold row={row}>{() => row.rows.map((each) => <RowView row={each} key={each.key} />)}</Fold>;
     case 'line':
       return (
         <p className={`line ${row.tone}`}>

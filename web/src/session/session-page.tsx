@@ -169,7 +169,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
       </Button>
     </span>
   );
-  const plan = lastPlan(transcript.entries) ?? stored;
+  const plan = (transcript.hasLater ? null : lastPlan(transcript.entries)) ?? stored;
   const tabs = useSessionTabs(id, session);
   return (
     <div className="page full session">
@@ -216,14 +216,14 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
           </FilesContext>
           <Typing others={presence.others} />
           <ActivityStatus {...{ status, statusDetail, isArchived }} entries={transcript.entries} />
-          {mayChange && !isWorking && closed === null && (
+          {mayChange && !isWorking && closed === null && !transcript.hasLater && (
             <Retry
               {...{ sessionId, status }}
               entries={transcript.entries}
               hasQueued={queue.messages.length + queue.inTranscript.size > 0}
             />
           )}
-          {mayChange && closed === null && (
+          {mayChange && closed === null && !transcript.hasLater && (
             <KeyAction
               {...{ status, statusDetail }}
               entries={transcript.entries}

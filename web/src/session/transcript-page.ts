@@ -6,6 +6,9 @@ import { type Entry, readEntry } from './entry.ts';
 export interface TranscriptPage {
   readonly entries: readonly Entry[];
   readonly hasEarlier: boolean;
+  readonly hasLater: boolean;
+  /** The cursors of the entries, by their numbers in the log. */
+  readonly cursors: readonly (readonly [seq: number, cursor: string])[];
   /** The cursor of the first entry; null without entries. */
   readonly startCursor: string | null;
   /** The cursor of the last entry, after which a subscription continues; null without entries. */
@@ -25,15 +28,22 @@ export function readTranscriptPage(reference: transcriptPage_events$key): Transc
         }
         pageInfo {
           hasPreviousPage
+          hasNextPage
           startCursor
         }
       }
     `,
     reference,
   );
+  const entries = edges.map(({ node }) => readEntry(node));
   return {
-    entries: edges.map(({ node }) => readEntry(node)),
+    entries,
     hasEarlier: pageInfo.hasPreviousPage,
+    hasLater: pageInfo.hasNextPage,
+    cursors: entries.flatMap(({ seq }, index) => {
+      const cursor = edges[index]?.cursor;
+      return cursor === undefined ? [] : [[seq, cursor] as const];
+    }),
     startCursor: pageInfo.startCursor ?? null,
     endCursor: edges.at(-1)?.cursor ?? null,
   };

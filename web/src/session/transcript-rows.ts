@@ -26,6 +26,8 @@ type RowContent =
       readonly type: 'tool';
       readonly entry: EntryOf<'ToolCallEvent'>;
       readonly startedAt: string;
+      /** The number of its first entry in the log. */
+      readonly seq: number;
       /** The output while the tool runs; null before and after. */
       readonly draft: Draft | null;
       /** The decision on a permission without which the call does not run; null: none. */
@@ -37,6 +39,8 @@ type RowContent =
       readonly text: string;
       /** True while the agent is writing it. */
       readonly isOpen: boolean;
+      /** The number and the time of its first entry; null for a draft. */
+      readonly mark: { readonly seq: number; readonly at: string } | null;
     }
   | {
       readonly key: string;
@@ -52,7 +56,14 @@ type RowContent =
   | { readonly key: string; readonly type: 'repository'; readonly entry: EntryOf<'RepositoryEvent'> }
   | { readonly key: string; readonly type: 'push'; readonly entry: EntryOf<'PushEvent'> }
   | { readonly key: string; readonly type: 'pullRequest'; readonly entry: EntryOf<'PullRequestEvent'> }
-  | { readonly key: string; readonly type: 'line'; readonly tone: Tone; readonly text: string; readonly at: string };
+  | {
+      readonly key: string;
+      readonly type: 'line';
+      readonly tone: Tone;
+      readonly text: string;
+      readonly at: string;
+      readonly seq: number;
+    };
 
 type MessageRow = Extract<Row, { type: 'message' }> & { readonly entry: EntryOf<'SessionMessage'> };
 
@@ -143,7 +154,15 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
       if (at !== undefined && isSame) rows[at] = { ...before, entry };
       else {
         tools.set(entry.toolCallId, rows.length);
-        rows.push({ key, type: 'tool', entry, startedAt: entry.createdAt, draft: null, decision: null });
+        rows.push({
+          key,
+          type: 'tool',
+          entry,
+          startedAt: entry.createdAt,
+          seq: entry.seq,
+          draft: null,
+          decision: null,
+        });
       }
       continue;
     }
@@ -180,7 +199,10 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
     if (entry.__typename === 'ThoughtEvent') {
       const last = rows.at(-1);
       if (last?.type === 'thought') rows[rows.length - 1] = { ...last, text: `${last.text}\n\n${entry.body}` };
-      else rows.push({ key: entry.draftId ?? key, type: 'thought', text: entry.body, isOpen: false });
+      else {
+        const mark = { seq: entry.seq, at: entry.createdAt };
+        rows.push({ key: entry.draftId ?? key, type: 'thought', text: entry.body, isOpen: false, mark });
+      }
       continue;
     }
     if (entry.__typename === 'QuestionEvent') {
@@ -198,7 +220,7 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
     const isRepeated =
       (cause !== null && (line === failed || line === suspended) && isCause(rows.at(-1), cause)) ||
       (entry.__typename === 'ErrorEvent' && repeatsFailure(rows.at(-1), entry));
-    if (line && !isRepeated) rows.push({ key, type: 'line', ...line, at: entry.createdAt });
+    if (line && !isRepeated) rows.push({ key, type: 'line', ...line, at: entry.createdAt, seq: entry.seq });
     if (entry.__typename === 'StatusEvent') status = entry;
     if (closesQuestion(entry)) question = close(rows, question);
     rows.push(...held.release(entry));
@@ -232,7 +254,7 @@ export function withDrafts(logRows: readonly Row[], drafts: readonly Draft[]): r
     else if (kind === 'MESSAGE') rows.push({ key, type: 'message', entry: null, draft });
     else if (last?.type === 'thought') {
       rows[rows.length - 1] = { ...last, text: `${last.text}\n\n${text}`, isOpen: true };
-    } else rows.push({ key, type: 'thought', text, isOpen: true });
+    } else rows.push({ key, type: 'thought', text, isOpen: true, mark: null });
   }
   return rows;
 }

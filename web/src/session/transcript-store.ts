@@ -14,6 +14,11 @@ const pageSize = 100;
 /** The time in ms after a break until drafts that were not sent again are removed. */
 const staleMs = 15_000;
 
+/** A part of a log, by one of its ends. */
+type Part =
+  | { readonly first: number; readonly after: string | null }
+  | { readonly last: number; readonly before: string | null };
+
 /** An immutable state of the transcript; each change creates a new one. */
 export interface Snapshot {
   /** In log order, without gaps and duplicates. */
@@ -21,7 +26,10 @@ export interface Snapshot {
   /** True if the log has earlier entries. */
   readonly hasEarlier: boolean;
   readonly isLoadingEarlier: boolean;
-  /** True once the end of the log has been read. */
+  /** True if the log has later entries, which are not followed: the user has jumped to an earlier part of it. */
+  readonly hasLater: boolean;
+  readonly isLoadingLater: boolean;
+  /** True once a part of the log has been read. */
   readonly isLoaded: boolean;
   readonly live: LiveState;
   /** The reason why the log cannot be read, if a retry would not help. */
@@ -29,9 +37,9 @@ export interface Snapshot {
 }
 
 const pageDocument = graphql`
-  query transcriptStorePageQuery($id: ID!, $last: Int!, $before: String) {
+  query transcriptStorePageQuery($id: ID!, $first: Int, $after: String, $last: Int, $before: String) {
     session(id: $id) {
-      events(last: $last, before: $before) {
+      events(first: $first, after: $after, last: $last, before: $before) {
         ...transcriptPage_events
       }
     }
@@ -71,6 +79,8 @@ export class TranscriptStore {
     entries: [],
     hasEarlier: false,
     isLoadingEarlier: false,
+    hasLater: false,
+    isLoadingLater: false,
     isLoaded: false,
     live: 'connecting',
     error: null,
@@ -81,7 +91,7 @@ export class TranscriptStore {
   #startCursor: string | null = null;
   #endCursor: string | null = null;
   #received: Entry[] = [];
-  readonly #open = new OpenDrafts();
+  #open = new OpenDrafts();
   #drafts: readonly Draft[] = [];
   #haveDraftsChanged = false;
   #staleTimer = 0;
@@ -89,6 +99,9 @@ export class TranscriptStore {
   #timer = 0;
   #attempt = 0;
   #isStopped = true;
+  readonly #cursors = new Map<number, string>();
+  /** Counts the parts of the log that were opened: a page that belongs to another part is dropped. */
+  #part = 0;
   #stopListening: () => void = () => undefined;
   #subscription: { dispose(): void } | null = null;
 
@@ -135,16 +148,93 @@ export class TranscriptStore {
   readonly loadEarlier = async (): Promise<void> => {
     if (this.#snapshot.isLoadingEarlier || !this.#snapshot.hasEarlier) return;
     this.#change({ isLoadingEarlier: true });
+    const part = this.#part;
     try {
-      const page = await this.#fetch(this.#startCursor);
+      const page = await this.#fetch({ last: pageSize, before: this.#startCursor });
+      if (part !== this.#part) return;
       this.#startCursor = page?.startCursor ?? this.#startCursor;
       const entries = [...(page?.entries ?? []), ...this.#snapshot.entries];
       this.#change({ entries, hasEarlier: page?.hasEarlier ?? false, isLoadingEarlier: false });
     } catch {
       // Fetched again on the next scroll to the top.
-      this.#change({ isLoadingEarlier: false });
+      if (part === this.#part) this.#change({ isLoadingEarlier: false });
     }
   };
+
+  /** Fetches the page after the last entry, and follows the log again at its end. */
+  readonly loadLater = async (): Promise<void> => {
+    if (this.#snapshot.isLoadingLater || !this.#snapshot.hasLater) return;
+    this.#change({ isLoadingLater: true });
+    const part = this.#part;
+    try {
+      const page = await this.#fetch({ first: pageSize, after: this.#endCursor });
+      if (part !== this.#part) return;
+      this.#endCursor = page?.endCursor ?? this.#endCursor;
+      const entries = [...this.#snapshot.entries, ...(page?.entries ?? [])];
+      this.#change({ entries, hasLater: page?.hasLater ?? false, isLoadingLater: false });
+      if (!this.#snapshot.hasLater) this.#follow();
+    } catch {
+      // Fetched again on the next scroll to the bottom.
+      if (part === this.#part) this.#change({ isLoadingLater: false });
+    }
+  };
+
+  /** The cursor of a loaded entry, by its number in the log. */
+  readonly cursorAt = (seq: number): string | null => this.#cursors.get(seq) ?? null;
+
+  /**
+   * Shows the part of the log that begins at the entry with this cursor; null: at the first one. Resolves to the number of the
+   * entry; null: there is none, or it cannot be read. Does nothing if it is loaded.
+   */
+  readonly openAt = async (cursor: string | null): Promise<number | null> => {
+    const [first] = this.#snapshot.entries;
+    if (cursor === null && !this.#snapshot.hasEarlier) return first?.seq ?? null;
+    const isLoaded = (seq: number) => this.#snapshot.entries.some((entry) => entry.seq === seq);
+    for (const [seq, known] of this.#cursors) if (known === cursor && isLoaded(seq)) return seq;
+    const part = ++this.#part;
+    try {
+      // A page begins after an entry: here after the one before.
+      const before = cursor === null ? null : await this.#fetch({ last: 1, before: cursor });
+      const page = await this.#fetch({ first: pageSize, after: before?.endCursor ?? null });
+      const seq = page?.entries[0]?.seq;
+      if (part !== this.#part || page === null || seq === undefined) return null;
+      this.#pause();
+      this.#startFrom({ ...page, hasEarlier: before?.endCursor != null });
+      if (!page.hasLater) this.#follow();
+      return seq;
+    } catch {
+      return null;
+    } finally {
+      this.#change({ isLoadingEarlier: false, isLoadingLater: false });
+    }
+  };
+
+  /** Returns to the end of the log. */
+  readonly openEnd = async (): Promise<void> => {
+    if (!this.#snapshot.hasLater) return;
+    const part = ++this.#part;
+    const page = await this.#fetch({ last: pageSize, before: null }).catch(() => null);
+    if (part !== this.#part || page === null) return;
+    this.#startFrom(page);
+    this.#change({ isLoadingEarlier: false, isLoadingLater: false });
+    this.#follow();
+  };
+
+  /** Ends the subscription: entries and drafts of the end do not belong to the part that is shown. */
+  #pause(): void {
+    this.#subscription?.dispose();
+    this.#subscription = null;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#staleTimer);
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    this.#received = [];
+    this.#open = new OpenDrafts();
+    this.#drafts = [];
+    this.#haveDraftsChanged = false;
+    markRestored(this);
+    this.#change({ live: 'live' });
+  }
 
   readonly #hurry = () => {
     if (this.#snapshot.live !== 'offline') return;
@@ -155,7 +245,7 @@ export class TranscriptStore {
   async #begin(): Promise<void> {
     try {
       if (!this.#snapshot.isLoaded) {
-        const page = await this.#fetch(null);
+        const page = await this.#fetch({ last: pageSize, before: null });
         if (this.#isStopped) return;
         this.#startFrom(page);
       }
@@ -169,11 +259,13 @@ export class TranscriptStore {
   #startFrom(page: TranscriptPage | null): void {
     this.#startCursor = page?.startCursor ?? null;
     this.#endCursor = page?.endCursor ?? null;
-    this.#change({ isLoaded: true, entries: page?.entries ?? [], hasEarlier: page?.hasEarlier ?? false });
+    const { entries = [], hasEarlier = false, hasLater = false, cursors = [] } = page ?? {};
+    for (const [seq, cursor] of cursors) this.#cursors.set(seq, cursor);
+    this.#change({ isLoaded: true, entries, hasEarlier, hasLater });
   }
 
   #follow(): void {
-    if (this.#isStopped) return;
+    if (this.#isStopped || this.#snapshot.hasLater) return;
     this.#subscription?.dispose();
     this.#open.expectAgain();
     clearTimeout(this.#staleTimer);
@@ -197,7 +289,9 @@ export class TranscriptStore {
         const item = data?.sessionLive;
         if (item?.__typename === 'SessionEventEdge') {
           this.#endCursor = item.cursor;
-          this.#take(readEntry(item.node));
+          const entry = readEntry(item.node);
+          this.#cursors.set(entry.seq, item.cursor);
+          this.#take(entry);
         } else if (item?.__typename === 'Draft') {
           this.#open.take(item as DraftPart);
           this.#haveDraftsChanged = true;
@@ -252,11 +346,14 @@ export class TranscriptStore {
     this.#change(news.length === 0 ? {} : { entries: [...this.#snapshot.entries, ...news] });
   }
 
-  async #fetch(before: string | null): Promise<TranscriptPage | null> {
-    const variables = { id: this.#id, last: pageSize, before };
+  async #fetch(part: Part): Promise<TranscriptPage | null> {
+    const variables = { id: this.#id, ...part };
     const found = await fetchQuery<transcriptStorePageQuery>(this.#environment, pageDocument, variables).toPromise();
     const events = found?.session?.events;
-    return events ? readTranscriptPage(events) : null;
+    if (!events) return null;
+    const page = readTranscriptPage(events);
+    for (const [seq, cursor] of page.cursors) this.#cursors.set(seq, cursor);
+    return page;
   }
 
   #change(changes: Partial<Snapshot>): void {

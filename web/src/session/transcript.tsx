@@ -1,11 +1,16 @@
 import { elementScroll, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useSigned } from '../app/gate.tsx';
+import { transcriptJumps as texts } from '../texts/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
 import type { Entry } from './entry.ts';
+import { markOf, shownRows } from './fold-rows.ts';
+import { RowMarks } from './row-marks.tsx';
 import { RowView } from './rows.tsx';
+import { TranscriptJumps } from './transcript-jumps.tsx';
 import { type Row, transcriptRows, withDrafts } from './transcript-rows.ts';
+import { useJumps } from './use-jumps.ts';
 import { RowsOpenContext } from './use-row-open.ts';
 import { type Transcript as TranscriptData, useDrafts } from './use-transcript.ts';
 
@@ -27,18 +32,16 @@ interface TranscriptProps {
 export function Transcript({ transcript, questionId }: TranscriptProps) {
   const logRows = useMemo(() => transcriptRows(transcript.entries), [transcript.entries]);
   const drafts = useDrafts(transcript);
-  const rows = useMemo(
-    () =>
-      withDrafts(
-        logRows.filter((row) => !isPending(row, questionId)),
-        drafts,
-      ),
-    [logRows, drafts, questionId],
-  );
   const [opened] = useState(() => new Map<string, boolean>());
+  const rows = useMemo(() => {
+    const known = logRows.filter((row) => !isPending(row, questionId));
+    // The drafts belong to the end of the log.
+    return shownRows(transcript.hasLater ? known : withDrafts(known, drafts), (key) => opened.get(key) === true);
+  }, [logRows, drafts, questionId, transcript.hasLater, opened]);
   const box = useRef<HTMLDivElement>(null);
   const [isAway, setAway] = useState(false);
-  const position = useScrollPosition(box);
+  const { hasLater, loadLater, cursorAt } = transcript;
+  const position = useScrollPosition(box, !hasLater);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
@@ -75,15 +78,23 @@ export function Transcript({ transcript, questionId }: TranscriptProps) {
   useLayoutEffect(() => {
     const news = transcript.entries.filter(({ seq }) => seq > seen.current);
     const isFirst = seen.current === 0;
-    seen.current = transcript.entries.at(-1)?.seq ?? 0;
+    seen.current = Math.max(seen.current, transcript.entries.at(-1)?.seq ?? 0);
     if (!isFirst && news.some(isOwn)) toEnd(true);
   }, [transcript.entries, isOwn, toEnd]);
   const loadMore = () => {
     // Not while it first scrolls to the end.
-    if (isLoaded && hasEarlier && (box.current?.scrollTop ?? 0) < earlierWithin) void loadEarlier();
+    if (!isLoaded || !box.current) return;
+    const { scrollTop, scrollHeight, clientHeight } = box.current;
+    if (hasEarlier && scrollTop < earlierWithin) void loadEarlier();
+    if (hasLater && scrollHeight - scrollTop - clientHeight < earlierWithin) void loadLater();
   };
+  const jumps = useJumps({
+    ...{ transcript, rows, list: virtual },
+    leaveEnd: position.hold,
+    toLatest: () => toEnd(true),
+  });
   // biome-ignore lint/correctness/useExhaustiveDependencies: a page whose rows are few leaves room for one more.
-  useEffect(loadMore, [rows.length, isLoadingEarlier, isLoaded]);
+  useEffect(loadMore, [rows.length, isLoadingEarlier, transcript.isLoadingLater, isLoaded]);
   const scrolled = () => {
     updateFollowing();
     loadMore();
@@ -101,6 +112,10 @@ export function Transcript({ transcript, questionId }: TranscriptProps) {
         className="scroll"
         ref={box}
         onScroll={scrolled}
+        onWheel={position.release}
+        onTouchMove={position.release}
+        onPointerDown={position.release}
+        onKeyDown={position.release}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too.
         tabIndex={0}
         role="log"
@@ -116,32 +131,42 @@ export function Transcript({ transcript, questionId }: TranscriptProps) {
             {virtual.getVirtualItems().map((item) => {
               const row = rows[item.index];
               if (!row) return null;
+              const mark = markOf(row);
               return (
                 <div
                   className="row"
                   key={item.key}
                   data-index={item.index}
-                  data-reverted={row.isReverted}
+                  data-key={row.key}
+                  data-target={row.key === jumps.target || undefined}
+                  tabIndex={-1}
+                  data-reverted={row.type === 'day' ? undefined : row.isReverted}
                   ref={virtual.measureElement}
                   style={{ transform: `translateY(${item.start}px)` }}
                 >
                   <RowView row={row} />
+                  {mark && <RowMarks at={mark.at} address={entryAddress(cursorAt(mark.seq))} />}
                 </div>
               );
             })}
           </div>
         </RowsOpenContext>
       </div>
-      {isAway && rows.length > 0 && (
+      {(hasLater || hasEarlier || height > (virtual.scrollRect?.height ?? 0)) && <TranscriptJumps {...jumps} />}
+      {(isAway || hasLater) && rows.length > 0 && (
         <div className="to-end">
-          <Button size="small" icon="arrowDown" onClick={() => toEnd(true)}>
-            Jump to latest
+          <Button size="small" icon="arrowDown" onClick={jumps.toEnd}>
+            {texts.latest}
           </Button>
         </div>
       )}
     </div>
   );
 }
+
+/** The address of this page at an entry. */
+const entryAddress = (cursor: string | null) =>
+  cursor === null ? location.pathname : `${location.pathname}?entry=${encodeURIComponent(cursor)}`;
 
 function isPending(row: Row, questionId: string | null): boolean {
   return row.type === 'question' && row.entry.questionId === questionId;
@@ -168,36 +193,52 @@ interface ScrollPosition {
   readonly notice: () => boolean;
   /** Call after scrolling by program. */
   readonly record: () => void;
+  /** Stops following, until the user scrolls or {@link release} is called. */
+  readonly hold: () => void;
+  readonly release: () => void;
 }
 
-function useScrollPosition(box: RefObject<HTMLElement | null>): ScrollPosition {
+/** `mayFollow`: false while the end of what is shown is not the end of the log. */
+function useScrollPosition(box: RefObject<HTMLElement | null>, mayFollow: boolean): ScrollPosition {
+  const may = useRef(mayFollow);
+  may.current = mayFollow;
   const last = useRef({ top: 0, height: 0 });
   const isFollowing = useRef(true);
+  const isHeld = useRef(false);
   const notice = useCallback(() => {
     if (!box.current) return false;
     const { scrollTop: top, scrollHeight: height, clientHeight } = box.current;
     // By more than the page has shrunk, because shrinking may also scroll it.
     const isByPerson = top < last.current.top - 2 - Math.max(0, last.current.height - height);
-    if (height - top - clientHeight < endThreshold) isFollowing.current = true;
+    if (!may.current || isHeld.current) isFollowing.current = false;
+    else if (height - top - clientHeight < endThreshold) isFollowing.current = true;
     else if (isByPerson) isFollowing.current = false;
     return isByPerson;
   }, [box]);
   const record = useCallback(() => {
     if (box.current) last.current = { top: box.current.scrollTop, height: box.current.scrollHeight };
   }, [box]);
-  return useMemo(() => ({ isFollowing, notice, record }), [notice, record]);
+  const release = useCallback(() => {
+    isHeld.current = false;
+  }, []);
+  const hold = useCallback(() => {
+    isHeld.current = true;
+    isFollowing.current = false;
+  }, []);
+  return useMemo(() => ({ isFollowing, notice, record, hold, release }), [notice, record, hold, release]);
 }
 
 /** Follows new entries while the user is at the end, and again when the user returns there. */
 function useFollowing(
   box: RefObject<HTMLElement | null>,
   list: Virtualizer<HTMLDivElement, Element>,
-  { isFollowing, notice, record }: ScrollPosition,
+  { isFollowing, notice, record, release }: ScrollPosition,
   isLoaded: boolean,
 ) {
   const toEnd = useCallback(
     (always = false) => {
       if (!box.current) return;
+      if (always) release();
       // The event of the user's scrolling may still be pending.
       notice();
       if (always) {
@@ -210,7 +251,7 @@ function useFollowing(
       list.scrollToEnd();
       record();
     },
-    [box, isFollowing, list, notice, record],
+    [box, isFollowing, list, notice, record, release],
   );
   const updateFollowing = useCallback(() => {
     const isByPerson = notice();

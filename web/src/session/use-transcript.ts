@@ -6,7 +6,8 @@ import { readTranscriptPage } from './transcript-page.ts';
 import { type Snapshot, TranscriptStore } from './transcript-store.ts';
 
 /** A {@link Snapshot}, and access to the drafts, which change more often. */
-export type Transcript = Snapshot & Pick<TranscriptStore, 'loadEarlier' | 'listen' | 'drafts'>;
+export type Transcript = Snapshot &
+  Pick<TranscriptStore, 'loadEarlier' | 'loadLater' | 'openAt' | 'openEnd' | 'cursorAt' | 'listen' | 'drafts'>;
 
 /**
  * The log of a session while the component is mounted. `last`: its end if that was read with the page; it only counts at
@@ -24,8 +25,10 @@ export function useTranscript(id: string, last: transcriptPage_events$key | null
     return () => store.stop();
   }, [store]);
   const snapshot = useSyncExternalStore(store.listen, store.snapshot);
-  const { loadEarlier, listen, drafts } = store;
-  return useMemo(() => ({ ...snapshot, loadEarlier, listen, drafts }), [snapshot, loadEarlier, listen, drafts]);
+  return useMemo(() => {
+    const { loadEarlier, loadLater, openAt, openEnd, cursorAt, listen, drafts } = store;
+    return { ...snapshot, loadEarlier, loadLater, openAt, openEnd, cursorAt, listen, drafts };
+  }, [snapshot, store]);
 }
 
 /** The texts that the agent is writing. */

@@ -1,6 +1,7 @@
 const paths = {
   archive: 'M3 5h18v4H3zM5 9v10h14V9M10 13h4',
   arrowDown: 'M12 5v14M6 13l6 6 6-6',
+  arrowUp: 'M12 19V5M6 11l6-6 6 6',
   attach:
     'M20 11l-8.500 8.500a5 5 0 0 1-7-7L13 4a3.300 3.300 0 0 1 4.700 4.700l-8.500 8.500a1.700 1.700 0 0 1-2.400-2.400L14 7.500',
   back: 'M19 12H5M11 6l-6 6 6 6',
@@ -36,6 +37,8 @@ const paths = {
   tag: 'M4 4h8l8 8-8 8-8-8zM8 8h.01',
   terminal: 'M4 5h16v14H4zM8 10l3 2.500L8 15M13 15h3',
   thought: 'M7 17a4 4 0 0 1-1-7.800A6 6 0 0 1 17.500 8 4.500 4.500 0 0 1 17 17zM8 21h.01',
+  toEnd: 'M12 4v12M6 11l6 6 6-6M5 20h14',
+  toStart: 'M12 20V8M6 13l6-6 6 6M5 4h14',
   trash: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v5M14 11v5',
   user: 'M12 4a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM4 21a8 8 0 0 1 16 0',
   users:

@@ -1,0 +1,152 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
+import { sayMany } from '../support/many-sessions.ts';
+import { appendToLog, createSession, say } from '../support/sessions.ts';
+
+const call = (n: number, more: object = {}) => ({
+  kind: 'TOOL_CALL' as const,
+  data: {
+    toolCallId: `call-${n}`,
+    title: `npm run step-${n}`,
+    toolKind: 'execute',
+    status: 'completed',
+    output: `output ${n}`,
+    locations: [],
+    diffs: [],
+    ...more,
+  },
+});
+
+describe.skipIf(missing !== null)('a long transcript', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    test = await startApp({ roles: ['api'] });
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  const open = async (at: string) => {
+    const window = await openSignedIn(browser, test, test.adminToken, { at });
+    onTestFinished(() => window.page.context().close());
+    return window;
+  };
+  const message = (page: Page, text: string) => page.getByRole('log').getByText(text, { exact: true });
+  const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent ?? '');
+
+  it('folds finished tool calls, and shows failed ones', async () => {
+    const id = await createSession(test, { prompt: 'Build it', title: 'Folded' });
+    await say(test, id, 'I look at it.');
+    await appendToLog(
+      test,
+      id,
+      ...[1, 2, 3].map((n) => call(n)),
+      call(4, { title: 'Edit a.ts', toolKind: 'edit', diffs: [{ path: 'a.ts', oldText: '', newText: 'a\n' }] }),
+      call(5, { status: 'failed', output: 'No such file' }),
+      call(6),
+    );
+    await say(test, id, 'Done.');
+    const window = await open(`/sessions/${id}`);
+    const { page } = window;
+    const fold = page.locator('summary', { hasText: 'Ran 3 commands, edited 1 file' });
+    await fold.waitFor();
+    expect(await page.getByText('npm run step-2').count()).toBe(0);
+    await page.getByText('npm run step-5').waitFor();
+    await page.getByText('failed', { exact: true }).waitFor();
+    await page.getByText('Today', { exact: true }).waitFor();
+    await window.pictures('session-folded');
+    await fold.click();
+    await page.getByText('npm run step-2').click();
+    await page.getByText('output 2').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await window.pictures('session-unfolded');
+    expect(window.consoleErrors).toEqual([]);
+  });
+
+  it('opens at an entry far back, and goes on from there to its end and its start', async () => {
+    const id = await createSession(test, { prompt: 'Write much', title: 'Far back' });
+    await sayMany(test, id, 400);
+    const first = await open(`/sessions/${id}`);
+    await message(first.page, 'm399').waitFor();
+    await first.page.getByRole('log').focus();
+    await first.page.keyboard.press('Home');
+    await message(first.page, 'Write much').waitFor();
+    await first.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const row = first.page.locator('.row', { has: first.page.getByText('m8', { exact: true }) });
+    await row.scrollIntoViewIfNeeded();
+    await row.hover();
+    await row.getByRole('button', { name: 'Copy link to this entry' }).click();
+    await first.page.getByText('Copied.').waitFor();
+    const link = new URL(await first.page.evaluate(() => navigator.clipboard.readText()));
+    expect(link.pathname).toBe(`/sessions/${id}`);
+
+    const { page, consoleErrors } = await open(link.pathname + link.search);
+    await message(page, 'm8').waitFor();
+    await expect.poll(() => focused(page)).toContain('m8');
+    // A new entry belongs to the end, which is not shown.
+    await say(test, id, 'written meanwhile');
+    expect(await message(page, 'm399').count()).toBe(0);
+    // The parts before and after it are loaded on scrolling.
+    const log = page.getByRole('log');
+    await log.evaluate((box) => box.scrollTo(0, 0));
+    await message(page, 'Write much').waitFor();
+    await page.getByRole('button', { name: 'Jump to latest' }).click();
+    await message(page, 'written meanwhile').waitFor();
+    await say(test, id, 'followed again');
+    await message(page, 'followed again').waitFor();
+    await page.keyboard.press('Home');
+    await expect.poll(() => focused(page)).toContain('Write much');
+    await page.keyboard.press('End');
+    await message(page, 'followed again').waitFor();
+    expect(consoleErrors).toEqual([]);
+  });
+
+  it('scrolls from a jump through all later parts to the end, without a gap', async () => {
+    const id = await createSession(test, { prompt: 'Write much', title: 'Later parts' });
+    await sayMany(test, id, 350);
+    const { page } = await open(`/sessions/${id}`);
+    await message(page, 'm349').waitFor();
+    await page.keyboard.press('Home');
+    await message(page, 'm0').waitFor();
+    const seen = new Set<string>();
+    const log = page.getByRole('log');
+    await log.hover();
+    await expect
+      .poll(
+        async () => {
+          for (const text of await log.getByText(/^m\d+$/).allTextContents()) seen.add(text.trim());
+          await page.mouse.wheel(0, 350);
+          return seen.has('m349');
+        },
+        { timeout: 60_000, interval: 30 },
+      )
+      .toBe(true);
+    expect(seen.size).toBe(350);
+    await say(test, id, 'at the end');
+    await message(page, 'at the end').waitFor();
+  });
+
+  it('jumps to the messages of the user and to errors, by keys and buttons', async () => {
+    const id = await createSession(test, { prompt: 'First of mine', title: 'Jumps' });
+    await sayMany(test, id, 150);
+    await appendToLog(test, id, call(1, { status: 'failed' }));
+    await sayMany(test, id, 150);
+    const { page } = await open(`/sessions/${id}`);
+    await message(page, 'm149').last().waitFor();
+    await page.getByRole('button', { name: 'Previous message of mine' }).click();
+    await expect.poll(() => focused(page)).toContain('First of mine');
+    await page.keyboard.press('e');
+    await expect.poll(() => focused(page)).toContain('npm run step-1');
+    await page.keyboard.press('p');
+    await expect.poll(() => focused(page)).toContain('First of mine');
+    await page.keyboard.press('m');
+    await page.keyboard.press('r');
+    await page.keyboard.type('me e');
+    expect(await page.getByLabel('Message to the agent').inputValue()).toBe('me e');
+  });
+});

@@ -1,0 +1,165 @@
+import type { Virtualizer } from '@tanstack/react-virtual';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { useSearchParams } from 'wouter';
+import { useSigned } from '../app/gate.tsx';
+import { transcriptJumps as texts } from '../texts/session.ts';
+import { isInDialog, isTyping } from '../ui/focus.ts';
+import { useToasts } from '../ui/toasts.tsx';
+import { hasFailed, markOf, type ShownRow } from './fold-rows.ts';
+import type { Transcript } from './use-transcript.ts';
+
+/** The most pages that a jump loads to find its row. */
+const maxPages = 20;
+
+/** The actions of the buttons and keys of a transcript. */
+export interface Jumps {
+  readonly toStart: () => void;
+  readonly toEnd: () => void;
+  readonly toOwnBefore: () => void;
+  readonly toOwn: () => void;
+  readonly toError: () => void;
+  /** The key of the row to which the last jump went; null: none. */
+  readonly target: string | null;
+}
+
+interface JumpOptions {
+  readonly transcript: Transcript;
+  readonly rows: readonly ShownRow[];
+  readonly list: Virtualizer<HTMLDivElement, Element>;
+  /** Stops following new entries. */
+  readonly leaveEnd: () => void;
+  /** Scrolls to the end, and follows new entries. */
+  readonly toLatest: () => void;
+}
+
+/** Jumps in a transcript, also to entries that are not loaded, and to the entry in the page's address. */
+export function useJumps(options: JumpOptions): Jumps {
+  const latest = useRef(options);
+  latest.current = options;
+  const toasts = useToasts();
+  const { principal } = useSigned().viewer;
+  const [target, setTarget] = useState<string | null>(null);
+  const last = useRef<string | null>(null);
+  const goTo = useCallback((index: number) => {
+    const { rows, list, leaveEnd } = latest.current;
+    const row = rows[index];
+    if (!row) return;
+    leaveEnd();
+    last.current = row.key;
+    setTarget(row.key);
+    list.scrollToIndex(index, { align: 'start' });
+    // After the list has measured and rendered the rows around it.
+    let frames = 0;
+    const focus = () => {
+      // The user may write by now.
+      if (isTyping(document.activeElement)) return;
+      const element = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(row.key)}"]`);
+      if (element) element.focus({ preventScroll: true });
+      else if (frames++ < 60) requestAnimationFrame(focus);
+    };
+    requestAnimationFrame(() => requestAnimationFrame(focus));
+  }, []);
+  const isOwn = useCallback(
+    (row: ShownRow) =>
+      row.type === 'message' &&
+      row.entry !== null &&
+      row.entry.type !== 'AGENT_MESSAGE' &&
+      row.entry.author?.id === principal?.id,
+    [principal],
+  );
+  /** The row at the top of what is visible, or the last target while it is visible. */
+  const current = useCallback(() => {
+    const { rows, list } = latest.current;
+    const top = list.scrollOffset ?? 0;
+    const bottom = top + (list.scrollElement?.clientHeight ?? 0);
+    const visible = list.getVirtualItems().filter(({ start, end }) => end > top + 8 && start < bottom);
+    const known = visible.find(({ index }) => rows[index]?.key === last.current);
+    return (known ?? visible[0])?.index ?? 0;
+  }, []);
+  const search = useCallback(
+    async (isWanted: (row: ShownRow) => boolean, direction: 1 | -1) => {
+      const key = latest.current.rows[current()]?.key;
+      for (let page = 0; page <= maxPages; page++) {
+        const { rows, transcript } = latest.current;
+        const from = rows.findIndex((row) => row.key === key);
+        const found =
+          direction === 1
+            ? rows.findIndex((row, index) => index > from && isWanted(row))
+            : rows.findLastIndex((row, index) => index < from && isWanted(row));
+        if (found >= 0) return goTo(found);
+        const hasMore = direction === 1 ? transcript.hasLater : transcript.hasEarlier;
+        if (!hasMore) break;
+        await (direction === 1 ? transcript.loadLater() : transcript.loadEarlier());
+        // The rows of the page are there after the next rendering.
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+      }
+      // From the end, the search begins again at the top.
+      const again = direction === 1 ? latest.current.rows.findIndex(isWanted) : -1;
+      if (again >= 0) goTo(again);
+      else toasts.say(texts.none);
+    },
+    [current, goTo, toasts],
+  );
+  const openAt = useCallback(
+    async (cursor: string | null) => {
+      latest.current.leaveEnd();
+      const seq = await latest.current.transcript.openAt(cursor);
+      if (seq === null) return toasts.fail(texts.notFound);
+      for (let frame = 0; frame < 60; frame++) {
+        await new Promise((resolve) => requestAnimationFrame(resolve));
+        const { rows, transcript } = latest.current;
+        if (!transcript.entries.some((each) => each.seq === seq)) continue;
+        // An entry may have no row of its own.
+        const at = rows.findLastIndex((row) => (markOf(row)?.seq ?? Number.POSITIVE_INFINITY) <= seq);
+        return goTo(at >= 0 ? at : rows.findIndex((row) => markOf(row) !== null));
+      }
+    },
+    [goTo, toasts],
+  );
+  const toStart = useCallback(() => void openAt(null), [openAt]);
+  const toEnd = useCallback(() => {
+    const { transcript, list, toLatest } = latest.current;
+    setTarget(null);
+    // The button that was pressed disappears.
+    list.scrollElement?.focus({ preventScroll: true });
+    if (transcript.hasLater) void transcript.openEnd().then(toLatest);
+    else toLatest();
+  }, []);
+  const toOwn = useCallback(() => void search(isOwn, 1), [search, isOwn]);
+  const toOwnBefore = useCallback(() => void search(isOwn, -1), [search, isOwn]);
+  const toError = useCallback(() => void search(hasFailed, 1), [search]);
+  const [params] = useSearchParams();
+  const entry = params.get('entry');
+  const { isLoaded } = options.transcript;
+  useEffect(() => {
+    if (isLoaded && entry) void openAt(entry);
+  }, [isLoaded, entry, openAt]);
+  const jumps = { toStart, toEnd, toOwn, toOwnBefore, toError, target };
+  useJumpKeys(jumps);
+  return jumps;
+}
+
+function useJumpKeys(jumps: Jumps): void {
+  const latest = useRef(jumps);
+  latest.current = jumps;
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const { target } = event;
+      if (event.metaKey || event.ctrlKey || event.altKey || event.shiftKey || isTyping(target) || isInDialog()) return;
+      // Home and End also move in tabs, menus and other parts of the page.
+      const isHere = target === document.body || (target instanceof Element && target.closest('.transcript') !== null);
+      const { toStart, toEnd, toOwn, toOwnBefore, toError } = latest.current;
+      const field = document.querySelector<HTMLElement>('.composer textarea');
+      if (event.key === 'm') toOwn();
+      else if (event.key === 'p') toOwnBefore();
+      else if (event.key === 'e') toError();
+      else if (event.key === 'r' && field) field.focus();
+      else if (event.key === 'Home' && isHere) toStart();
+      else if (event.key === 'End' && isHere) toEnd();
+      else return;
+      event.preventDefault();
+    };
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, []);
+}

@@ -22,6 +22,7 @@ import { findLogEntries, type LogListRequest, listLogs } from '../../domain/sess
 import type { MessageEntry } from '../../domain/sessions/log.ts';
 import { readMessageStates, readQueuedMessages } from '../../domain/sessions/message-states.ts';
 import { readStoredOptions } from '../../domain/sessions/options/stored-options.ts';
+import { readPersonalStates } from '../../domain/sessions/personal-state.ts';
 import { searchTranscripts } from '../../domain/sessions/search/search-transcript.ts';
 import type { SessionRecord } from '../../domain/sessions/session.ts';
 import {
@@ -210,6 +211,8 @@ const makeLoaders = lazily<From>()({
       const positions = await readQueuePositions(context, ids);
       return ids.map((id) => positions.get(id) ?? null);
     }),
+  /** For sessions that the viewer may see. */
+  personalStates: ({ context }: From) => new DataLoader((ids: readonly string[]) => readPersonalStates(context, ids)),
   /** For organizations whose sessions the viewer may see. */
   waitingCounts: ({ context }: From) =>
     byId(async (ids) => {

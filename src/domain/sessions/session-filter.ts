@@ -3,12 +3,17 @@ import { organizationsWith, type Viewer } from '../../auth/viewer.ts';
 import { invalidInput, refuse } from '../../common/errors.ts';
 import { type Creators, filterIssues } from '../list-filter.ts';
 import { ownCreators } from './own-sessions.ts';
+import { requireUser } from './personal-state.ts';
 import type { SessionMemberValues } from './session-members.ts';
 
 /** Conditions on a session. */
 export interface SessionConditions extends SessionMemberValues {
   /** The email of the user who started the session (v1's newer clients). Only for lists. */
   readonly userEmail?: string | undefined;
+  /** Sessions that are unread or not, for the viewer. Only for lists. */
+  readonly isUnread?: boolean | undefined;
+  /** Sessions that the viewer pinned or not. Only for lists. */
+  readonly isPinned?: boolean | undefined;
 }
 
 /** Nested filters. They hold in addition to the filter's own conditions. An empty `or` matches no session. */
@@ -28,9 +33,13 @@ interface UnlistedSessions {
   readonly createdBy: Creators | null;
 }
 
-/** A checked filter. `unlisted` is set if the filter asks for unlisted sessions: the ones that the viewer may list. */
+/**
+ * A checked filter. `unlisted` is set if the filter asks for unlisted sessions: the ones that the viewer may list. `userId` is set if it
+ * asks for what the viewer read or pinned.
+ */
 export interface CheckedFilter extends SessionFilter {
   readonly unlisted?: UnlistedSessions;
+  readonly userId?: string;
 }
 
 /** Maximum depth of nested filters. */
@@ -101,19 +110,24 @@ export function withCondition<F extends SessionFilter>(
 /**
  * Checks a filter for a viewer. Throws INVALID_INPUT, with the path below `at`, for filters that nest deeper than
  * {@link maxFilterDepth}, for more than {@link maxFilterConditions} conditions, and for values that no statement
- * accepts: PostgreSQL has no NUL in text, and its own bounds of time.
+ * accepts: PostgreSQL has no NUL in text, and its own bounds of time. Throws FORBIDDEN if a viewer that is no user asks for what it read
+ * or pinned.
  */
 export function checkFilter(viewer: Viewer, filter: SessionFilter, at: readonly string[] = ['filter']): CheckedFilter {
-  const found = { filters: 0, conditions: 0, isUnlisted: false };
+  const found = { filters: 0, conditions: 0, isUnlisted: false, isPersonal: false };
   visit(filter, at, 0, found);
-  return found.isUnlisted ? { ...filter, unlisted: unlistedOf(viewer) } : filter;
+  return {
+    ...filter,
+    ...(found.isUnlisted && { unlisted: unlistedOf(viewer) }),
+    ...(found.isPersonal && { userId: requireUser(viewer) }),
+  };
 }
 
 function visit(
   filter: SessionFilter,
   path: readonly string[],
   depth: number,
-  found: { filters: number; conditions: number; isUnlisted: boolean },
+  found: { filters: number; conditions: number; isUnlisted: boolean; isPersonal: boolean },
 ): void {
   countFilter(found, path);
   if (depth > maxFilterDepth) {
@@ -127,9 +141,22 @@ function visit(
     throw invalidInput([{ path, message }]);
   }
   found.isUnlisted ||= conditions.isUnlisted !== undefined;
+  found.isPersonal ||= conditions.isUnread !== undefined || conditions.isPinned !== undefined;
   const issues = filterIssues(conditions, ['search', 'tags', 'allTags', 'repositories', 'userEmail'], path);
   if (issues.length > 0) throw invalidInput(issues);
   for (const [step, inner] of filtersWithin(filter)) visit(inner, [...path, ...step], depth + 1, found);
+}
+
+/** Throws INVALID_INPUT, with its path, for a condition on what the viewer read or pinned: subscriptions do not report its changes. */
+export function refusePersonal(filter: SessionFilter, at: readonly string[] = ['filter']): void {
+  for (const name of ['isUnread', 'isPinned'] as const) {
+    if (filter[name] === undefined) continue;
+    throw refuse(
+      [...at, name],
+      `"${name}" is only for lists: subscriptions to changes do not report what a user reads or pins.`,
+    );
+  }
+  for (const [step, inner] of filtersWithin(filter)) refusePersonal(inner, [...at, ...step]);
 }
 
 function unlistedOf(viewer: Viewer): UnlistedSessions {

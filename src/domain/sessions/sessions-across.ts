@@ -211,6 +211,8 @@ function oneSource(
     organizationIndexed.some((name) => filter[name] !== undefined) ||
     filter.isArchived === true ||
     filter.isUnlisted === true ||
+    filter.isPinned === true ||
+    filter.isUnread === true ||
     filter.hasParent === true;
   if (!isAnywhere && (!isAcross || isInEach)) return null;
   return {

@@ -15,6 +15,9 @@ const indexedConditions = [
   'parentId',
   'createdBy',
   'userEmail',
+  'group',
+  'isPinned',
+  'isUnread',
   'updatedAfter',
   'updatedBefore',
 ] as const satisfies readonly (keyof SessionConditions)[];

@@ -5,7 +5,7 @@ import { type ChangeWatches, type EntityChange, type EntityFilter, watchEntities
 import type { Context } from '../context.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { matcherOf } from './session-conditions.ts';
-import { type CheckedFilter, checkFilter, type SessionFilter } from './session-filter.ts';
+import { type CheckedFilter, checkFilter, refusePersonal, type SessionFilter } from './session-filter.ts';
 
 /** A subscription to changes. `organizationId`: in any form; null: all organizations where the viewer may view sessions. */
 export interface ChangesRequest {
@@ -35,6 +35,7 @@ export async function watchChanges(
 ): Promise<AsyncIterableIterator<EntityChange<SessionRecord>>> {
   const among = filter.organizationIds;
   const followed = await followOrganizations(context, { organizationId, among, anyOf: [permissionFor.viewSession] });
+  refusePersonal(filter);
   checkFilter(context.viewer, filter);
   const filterNow = (): EntityFilter<SessionRecord> => {
     const checked = checkFilter(context.viewer, filter);

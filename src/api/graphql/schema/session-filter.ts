@@ -66,6 +66,14 @@ const conditionFields = (t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'In
     description:
       'True for only unlisted sessions, false for only listed ones. Unlisted sessions include those that the viewer started and those of organizations where it holds `MANAGE_ORG_SESSIONS`. Defaults to listed sessions only.',
   }),
+  isUnread: t.boolean({
+    description:
+      'True for only sessions that are unread for the viewer, false for all others. Not for subscriptions. FORBIDDEN, without a permission, for keys that are not of a user.',
+  }),
+  isPinned: t.boolean({
+    description:
+      'True for only sessions that the viewer pinned, false for all others. Not for subscriptions. FORBIDDEN, without a permission, for keys that are not of a user.',
+  }),
   origin: t.field({
     type: [SessionOriginEnum],
     description: 'Only sessions that were started from one of these origins.',

@@ -1,0 +1,149 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { graphql } from '../support/app.ts';
+import { type Clock, stopClock } from '../support/clock.ts';
+import { runMutation } from '../support/people.ts';
+import { makeUser } from '../support/principals.ts';
+import { appendToLog, createSession, makeOrganization, say } from '../support/sessions.ts';
+import { connect, follow } from '../support/sockets.ts';
+import { useApp } from '../support/use-app.ts';
+
+const test = useApp();
+let organizationId: string;
+let bot: string;
+let one: { token: string; userId: string };
+let two: { token: string; userId: string };
+let clock: Clock;
+
+beforeAll(async () => {
+  clock = stopClock(test);
+  ({ organizationId, token: bot } = await makeOrganization(test, 'Personal'));
+  one = await makeUser(test, { organizationId });
+  two = await makeUser(test, { organizationId });
+});
+
+const state = 'session { isUnread isPinned lastReadSeq }';
+const act = (name: string, sessionId: string, as: string, more: object = {}) =>
+  runMutation(test, name, state, { sessionId, ...more }, as);
+const read = async (id: string, as: string) =>
+  (await graphql(test, as, '{ session(id: "ID") { isUnread isPinned lastReadSeq } }'.replace('ID', id))).data.session;
+const titles = async (filter: object, as: string) => {
+  const document = `query($id: ID!, $filter: SessionFilter) { organization(id: $id) { sessions(filter: $filter) { totalCount nodes { title } } } }`;
+  const { data, errors } = await graphql(test, as, document, { id: organizationId, filter });
+  if (errors) throw new Error(JSON.stringify(errors));
+  const { totalCount, nodes } = data.organization.sessions;
+  expect(totalCount).toBe(nodes.length);
+  return nodes.map(({ title }: any) => title);
+};
+const start = (title: string, as = bot) => createSession(test, { organizationId, title }, as);
+const marks = async () =>
+  (await test.app.services.store.query<any>('select xmin::text, * from session_read order by 2, 3', [])) as any[];
+
+it('marks sessions as read and unread, for each user alone', async () => {
+  const [own, other] = [await start('Own', one.token), await start('Of the bot')];
+  // A user's own session is unread until it is opened, another one only after it was.
+  expect(await read(own, one.token)).toEqual({ isUnread: true, isPinned: false, lastReadSeq: null });
+  expect(await read(other, one.token)).toMatchObject({ isUnread: false });
+  expect(await titles({ isUnread: true }, one.token)).toEqual(['Own']);
+  for (const id of [own, other]) {
+    const marked = await act('markSessionRead', id, one.token);
+    expect(marked).toMatchObject({ session: { isUnread: false, lastReadSeq: expect.any(Number) }, userErrors: [] });
+  }
+  expect(await titles({ isUnread: true }, one.token)).toEqual([]);
+  clock.advance(1_000);
+  await appendToLog(test, other, { kind: 'THOUGHT', body: 'no news' });
+  expect(await read(other, one.token)).toMatchObject({ isUnread: false });
+  await say(test, other, 'news');
+  expect(await read(other, one.token)).toMatchObject({ isUnread: true });
+  expect(await read(other, two.token)).toMatchObject({ isUnread: false });
+  expect(await titles({ isUnread: true }, one.token)).toEqual(['Of the bot']);
+  expect(await titles({ isUnread: false }, one.token)).toEqual(['Own']);
+  expect(await titles({ not: { isUnread: true }, or: [{ isUnread: false }] }, one.token)).toEqual(['Own']);
+  expect(await read(other, bot)).toEqual({ isUnread: false, isPinned: false, lastReadSeq: null });
+});
+
+it('marks up to an entry, never backwards, and writes only if something is unread', async () => {
+  const id = await start('Long', one.token);
+  clock.advance(1_000);
+  await say(test, id, 'first');
+  const { lastReadSeq: seq } = (await act('markSessionRead', id, one.token)).session;
+  clock.advance(1_000);
+  await say(test, id, 'second');
+  expect((await act('markSessionRead', id, one.token, { seq: 1 })).session).toEqual({
+    isUnread: true,
+    isPinned: false,
+    lastReadSeq: seq,
+  });
+  expect((await act('markSessionRead', id, one.token, { seq: seq + 1 })).session).toMatchObject({
+    isUnread: false,
+    lastReadSeq: seq + 1,
+  });
+  const before = await marks();
+  expect((await act('markSessionRead', id, one.token)).session).toMatchObject({
+    isUnread: false,
+    lastReadSeq: seq + 1,
+  });
+  expect((await act('markSessionRead', id, one.token, { seq: 2_000_000_000 })).session).toMatchObject({
+    lastReadSeq: seq + 1,
+  });
+  expect(await marks()).toEqual(before);
+  expect(await act('markSessionRead', id, one.token, { seq: 0 })).toMatchObject({
+    userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'seq'] }],
+  });
+});
+
+it('pins at most 100 sessions of a user', async () => {
+  const [first, second] = [await start('Pinned'), await start('Not pinned')];
+  expect(await act('pinSession', first, one.token)).toMatchObject({ session: { isPinned: true }, userErrors: [] });
+  expect(await act('pinSession', first, one.token)).toMatchObject({ session: { isPinned: true }, userErrors: [] });
+  expect(await titles({ isPinned: true }, one.token)).toEqual(['Pinned']);
+  expect(await titles({ isPinned: false }, one.token)).toContain('Not pinned');
+  expect(await titles({ isPinned: true }, two.token)).toEqual([]);
+  const across = '{ sessions(filter: {isPinned: true}) { nodes { title } } }';
+  expect((await graphql(test, one.token, across)).data.sessions.nodes).toEqual([{ title: 'Pinned' }]);
+  const { store } = test.app.services;
+  await store.execute('insert into session_pin select $1, md5(n::text), now() from generate_series(1, 99) n', [
+    one.userId.replace('user-', ''),
+  ]);
+  expect(await act('pinSession', second, one.token)).toMatchObject({
+    userErrors: [{ code: 'LIMIT_EXCEEDED', path: ['input', 'sessionId'] }],
+  });
+  for (let n = 0; n < 2; n++)
+    expect(await act('unpinSession', first, one.token)).toMatchObject({ session: { isPinned: false }, userErrors: [] });
+  expect(await act('pinSession', second, one.token)).toMatchObject({ userErrors: [] });
+});
+
+describe('refuses', () => {
+  it('keys that are not of a user', async () => {
+    const id = await start('Refused');
+    for (const name of ['markSessionRead', 'pinSession', 'unpinSession']) {
+      const document = `mutation($id: ID!) { ${name}(input: {sessionId: $id}) { session { id } } }`;
+      const { data, errors } = await graphql(test, bot, document, { id });
+      expect(data[name]).toBeNull();
+      expect(errors?.[0].extensions.code, name).toBe('FORBIDDEN');
+      expect(errors?.[0].extensions.permission).toBeUndefined();
+    }
+    for (const filter of ['{isPinned: true}', '{or: [{isUnread: false}]}']) {
+      const { errors } = await graphql(test, bot, `{ sessions(filter: ${filter}) { nodes { id } } }`);
+      expect(errors?.[0].extensions.code).toBe('FORBIDDEN');
+    }
+  });
+
+  it('sessions that the user may not see, and subscriptions', async () => {
+    const foreign = await makeOrganization(test, 'Foreign');
+    const id = await createSession(test, { organizationId: foreign.organizationId }, foreign.token);
+    for (const name of ['markSessionRead', 'pinSession', 'unpinSession']) {
+      const document = `mutation($id: ID!) { ${name}(input: {sessionId: $id}) { session { id } } }`;
+      const { errors } = await graphql(test, one.token, document, { id });
+      expect(errors?.[0].extensions.code, name).toBe('NOT_FOUND');
+    }
+    expect((await marks()).filter(({ session_id }) => session_id === id)).toEqual([]);
+    const query = 'subscription($filter: SessionFilter) { sessionChanges(filter: $filter) { type } }';
+    for (const [filter, path] of [
+      [{ isUnread: true }, ['filter', 'isUnread']],
+      [{ not: { isPinned: true } }, ['filter', 'not', 'isPinned']],
+    ]) {
+      const errors = await follow(connect(test.url, one.token), query, { filter }).errors();
+      expect(errors).toMatchObject([{ extensions: { code: 'INVALID_INPUT', path } }]);
+    }
+  });
+});

@@ -7,6 +7,7 @@ export const playbookPage = {
   newPlaybook: 'New playbook',
   macroExample: '!fix',
   macroHint: 'Use this playbook by writing its macro in a prompt.',
+  bodyHint: 'Markdown is supported. For a name in two braces, such as {{service}}, a new session has a field.',
   schemaPlaceholder: 'JSON Schema (Draft 7), optional',
   notJson: ({ message }: Strings<'message'>) => `This is not valid JSON: ${message}`,
 };

@@ -200,7 +200,7 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
             label={labels.body}
             name="body"
             defaultValue={values.body ?? ''}
-            hint={common.markdownHint}
+            hint={texts.bodyHint}
             error={errorOf(errors, 'body')}
           />
           <TextArea

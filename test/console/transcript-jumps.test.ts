@@ -136,10 +136,12 @@ describe.skipIf(missing !== null)('a long transcript', { timeout: 120_000 }, () 
     await sayMany(test, id, 150);
     await appendToLog(test, id, call(1, { status: 'failed' }));
     await sayMany(test, id, 150);
-    const { page } = await open(`/sessions/${id}`);
+    const window = await open(`/sessions/${id}`);
+    const { page } = window;
     await message(page, 'm149').last().waitFor();
     await page.getByRole('button', { name: 'Previous message of mine' }).click();
     await expect.poll(() => focused(page)).toContain('First of mine');
+    await window.pictures('session-jumps');
     await page.keyboard.press('e');
     await expect.poll(() => focused(page)).toContain('npm run step-1');
     await page.keyboard.press('p');

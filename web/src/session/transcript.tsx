@@ -107,60 +107,62 @@ export function Transcript({ transcript, questionId }: TranscriptProps) {
     );
   }
   return (
-    <div className="transcript">
-      <div
-        className="scroll"
-        ref={box}
-        onScroll={scrolled}
-        onWheel={position.release}
-        onTouchMove={position.release}
-        onPointerDown={position.release}
-        onKeyDown={position.release}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too.
-        tabIndex={0}
-        role="log"
-        aria-label="Transcript"
-        aria-live="off"
-      >
-        {isLoadingEarlier && <p className="earlier">Loading earlier entries…</p>}
-        {rows.length === 0 && (
-          <Empty title="No activity yet" text="The agent has not started. Its activity appears here." />
-        )}
-        <RowsOpenContext value={opened}>
-          <div className="rows" style={{ height }}>
-            {virtual.getVirtualItems().map((item) => {
-              const row = rows[item.index];
-              if (!row) return null;
-              const mark = markOf(row);
-              return (
-                <div
-                  className="row"
-                  key={item.key}
-                  data-index={item.index}
-                  data-key={row.key}
-                  data-target={row.key === jumps.target || undefined}
-                  tabIndex={-1}
-                  data-reverted={row.type === 'day' ? undefined : row.isReverted}
-                  ref={virtual.measureElement}
-                  style={{ transform: `translateY(${item.start}px)` }}
-                >
-                  <RowView row={row} />
-                  {mark && <RowMarks at={mark.at} address={entryAddress(cursorAt(mark.seq))} />}
-                </div>
-              );
-            })}
+    <>
+      <div className="transcript">
+        <div
+          className="scroll"
+          ref={box}
+          onScroll={scrolled}
+          onWheel={position.release}
+          onTouchMove={position.release}
+          onPointerDown={position.release}
+          onKeyDown={position.release}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too.
+          tabIndex={0}
+          role="log"
+          aria-label="Transcript"
+          aria-live="off"
+        >
+          {isLoadingEarlier && <p className="earlier">Loading earlier entries…</p>}
+          {rows.length === 0 && (
+            <Empty title="No activity yet" text="The agent has not started. Its activity appears here." />
+          )}
+          <RowsOpenContext value={opened}>
+            <div className="rows" style={{ height }}>
+              {virtual.getVirtualItems().map((item) => {
+                const row = rows[item.index];
+                if (!row) return null;
+                const mark = markOf(row);
+                return (
+                  <div
+                    className="row"
+                    key={item.key}
+                    data-index={item.index}
+                    data-key={row.key}
+                    data-target={row.key === jumps.target || undefined}
+                    tabIndex={-1}
+                    data-reverted={row.type === 'day' ? undefined : row.isReverted}
+                    ref={virtual.measureElement}
+                    style={{ transform: `translateY(${item.start}px)` }}
+                  >
+                    <RowView row={row} />
+                    {mark && <RowMarks at={mark.at} address={entryAddress(cursorAt(mark.seq))} />}
+                  </div>
+                );
+              })}
+            </div>
+          </RowsOpenContext>
+        </div>
+        {(isAway || hasLater) && rows.length > 0 && (
+          <div className="to-end">
+            <Button size="small" icon="arrowDown" onClick={jumps.toEnd}>
+              {texts.latest}
+            </Button>
           </div>
-        </RowsOpenContext>
+        )}
       </div>
       {(hasLater || hasEarlier || height > (virtual.scrollRect?.height ?? 0)) && <TranscriptJumps {...jumps} />}
-      {(isAway || hasLater) && rows.length > 0 && (
-        <div className="to-end">
-          <Button size="small" icon="arrowDown" onClick={jumps.toEnd}>
-            {texts.latest}
-          </Button>
-        </div>
-      )}
-    </div>
+    </>
   );
 }
 

@@ -28,8 +28,8 @@ const sets = ['AllowedTags', 'IpAccessListRanges', 'SessionTags'];
 const verbs: Readonly<Record<string, readonly string[]>> = {
   create: [...resources, 'ApiKey', 'AttachmentUpload', 'Session'],
   update: [...resources, 'Enterprise', 'QueuedMessage', 'Repository', 'Session'],
-  delete: [...resources, 'AcuLimit', 'EnvironmentBuilds', 'SessionWorkspace'],
-  set: ['AcuLimit', 'PullRequestFollowUp', 'SessionOptions'],
+  delete: [...resources, 'AcuLimit', 'EnvironmentBuilds', 'SavedView', 'SessionWorkspace'],
+  set: ['AcuLimit', 'PullRequestFollowUp', 'SavedView', 'SessionOptions'],
   enable: switches,
   disable: switches,
   add: sets,

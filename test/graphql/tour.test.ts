@@ -31,7 +31,7 @@ test('every document of the tour works in sequence', async () => {
   const endpoint = { organizationId, url: 'https://hooks.example/', eventTypes: ['SESSION_MESSAGE'] };
   const { webhookEndpointId } = await makeEndpoint(app, app.adminToken, endpoint);
   await runMutation(app, 'testWebhookEndpoint', 'webhookDelivery { id }', { webhookEndpointId });
-  // Users alone have read marks and pins.
+  // Users alone have read marks, pins and saved views.
   const { token: userToken } = await makeUser(app);
   for (const block of blocks) {
     // No worker runs the agent in this test, so the test writes its question.
@@ -62,7 +62,7 @@ test('every document of the tour works in sequence', async () => {
       expect(first, block).toEqual({ data: expect.anything() });
       continue;
     }
-    const token = /isUnread|isPinned/.test(block) ? userToken : app.adminToken;
+    const token = /isUnread|isPinned|savedView/.test(block) ? userToken : app.adminToken;
     const { data, errors } = await graphql(app, token, query, variables);
     expect(errors, block).toBe(undefined);
     expect(JSON.stringify(data).match(/"userErrors":\[[^\]]+\]/g), block).toBe(null);

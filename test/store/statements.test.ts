@@ -107,6 +107,7 @@ const representatives = {
   'domain/sessions/idle-sessions.ts': { condition: 's.updated_at < $1::timestamptz' },
   'domain/usage/consumption/consumption.ts': { table: 'user_account', isInScope: '', column: 'user_id' },
   'domain/installation/bootstrap.ts': { change: 'coalesce(maintenance_since, $1::timestamptz)' },
+  'domain/sessions/saved-views.ts': { columns: 'v.name' },
   'domain/sessions/session-conditions.ts': { user: '$1' },
   'domain/sessions/read-logs.ts': { entries: 'null::json' },
   'domain/sessions/read-sessions.ts': { sql: 'select s.id from session s' },

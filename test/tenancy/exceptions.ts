@@ -83,7 +83,8 @@ const writes: Readonly<Record<string, RegExp>> = {
   'a member’s personal key':
     /session|(?:build|refresh)Environment|snapshot|turn|message|question|presence|follow-?up|api-?key|testProviderKey|token|automation|attachment/i,
   // ViewOrgSessions, with own read marks and pins, ViewOrgMembership, ManageOrgServiceUsers; own keys.
-  'a user of a custom role': /service-?user|presence|markSessionRead|pinSession|refreshSessionChanges|api-?key|token/i,
+  'a user of a custom role':
+    /service-?user|presence|markSessionRead|pinSession|savedView|refreshSessionChanges|api-?key|token/i,
   // ReadAccountMeta; own keys.
   'an account_member': /api-?key|token/i,
   // ViewAccountMembership, ManageAccountMembership; keys of users.

@@ -201,6 +201,8 @@ function leaf(input: Input, name: string, fill: Fill, isChosen: boolean): unknow
     return enumValues[fill.variant % enumValues.length]?.name;
   }
   if (onlyTrue.has(input.name)) return true;
+  // A filter of the list of sessions.
+  if (type.name === 'JSON' && input.name === 'filter') return {};
   if (type.name !== 'String') return plain[type.name];
   return plainTexts[input.name] ?? plain.String;
 }

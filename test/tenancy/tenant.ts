@@ -327,4 +327,7 @@ async function insertSession(
   const seqs = await appendEntries(tx, id, null, entries, createdAt);
   const seq = seqs[entries.findIndex(({ messageType }) => messageType === 'user_message')] as number;
   await tx.prisma.messageChange.create({ data: { sessionId: id, seq, body: canary('edited') } });
+  if (userId === null) return;
+  const view = { name: canary('view'), filter: { search: canary('search') }, createdAt, updatedAt: createdAt };
+  await tx.prisma.savedView.create({ data: { userId, organizationId, ...view } });
 }

@@ -26,6 +26,7 @@ import { messageInputSchema } from '../../domain/sessions/messages.ts';
 import { optionChoiceSchema } from '../../domain/sessions/options/check-choices.ts';
 import { setOptionsSchema } from '../../domain/sessions/options/set-session-options.ts';
 import { presenceReportSchema } from '../../domain/sessions/presence/report-presence.ts';
+import { savedViewSchema } from '../../domain/sessions/saved-views.ts';
 import { searchQuerySchema } from '../../domain/sessions/search/search-query.ts';
 import { sessionTagsSchema } from '../../domain/sessions/tags.ts';
 import { maxSearchLength } from '../../domain/text-search.ts';
@@ -95,6 +96,8 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   SessionSecretInput: { schema: sessionSecretSchema },
   SetAcuLimitInput: { schema: acuLimitSchema },
   SetPullRequestFollowUpInput: { schema: followUpSettingSchema },
+  DeleteSavedViewInput: { schema: savedViewSchema },
+  SetSavedViewInput: { schema: savedViewSchema },
   SetSessionOptionsInput: { schema: setOptionsSchema },
   SlackNotificationInput: automation('notifications', 'slack'),
   StartSessionActionInput: { schema: actionPrompts },

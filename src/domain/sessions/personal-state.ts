@@ -80,8 +80,8 @@ export async function markSessionRead(
   return session;
 }
 
-// The lock makes the pins of a user wait for each other.
-const lockUser = 'select id from user_account where id = $1 for no key update';
+/** Locks a user, so that writes that count its pins or views wait for each other. */
+export const lockUser = 'select id from user_account where id = $1 for no key update';
 
 /**
  * Pins a session for the viewer. Throws NOT_FOUND, FORBIDDEN (also for a viewer that is no user), and LIMIT_EXCEEDED beyond 100

@@ -40,6 +40,7 @@ import './role-assignments.ts';
 import './session-acts.ts';
 import './session-changes.ts';
 import './session-files.ts';
+import './saved-views.ts';
 import './session-personal.ts';
 import './session-search.ts';
 import './session-mentions.ts';

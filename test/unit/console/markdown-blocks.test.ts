@@ -4,16 +4,19 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import ReactMarkdown from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import { describe, expect, it } from 'vitest';
-import { MarkdownBlocks, settleMarkdown } from '../../../web/src/ui/markdown-blocks.ts';
+import { MarkdownBlocks, settleMarkdown, withDefinitions } from '../../../web/src/ui/markdown-blocks.ts';
 
 const htmlOf = (text: string) =>
   renderToStaticMarkup(createElement(ReactMarkdown, { remarkPlugins: [remarkGfm] }, text)).replace(/\s*\n\s*/g, '\n');
-const blocksHtml = (text: string) =>
-  new MarkdownBlocks()
+// Definitions of links apply to all blocks, as in the component.
+const blocksHtml = (text: string) => {
+  const reader = new MarkdownBlocks();
+  return reader
     .of(text)
-    .map((block) => htmlOf(block.text))
+    .map((block) => htmlOf(withDefinitions(block.text, reader.definitions(false))))
     .join('\n')
     .replace(/\n+/g, '\n');
+};
 
 const long = 'word '.repeat(250);
 const lines = fc.constantFrom(
@@ -45,6 +48,7 @@ const lines = fc.constantFrom(
     '</pre>',
     '[x]: https://x.example',
     '  - sub',
+    'see [x]',
     '\tx',
   ],
 );
@@ -94,10 +98,19 @@ describe('the blocks of a Markdown text', () => {
   it('know the definitions of links, but not too many', () => {
     const blocks = new MarkdownBlocks();
     blocks.of('see [x]\n\n[x]: https://x.example\n');
-    expect(blocks.definitions).toBe('[x]: https://x.example\n');
+    expect(blocks.definitions(true)).toBe('[x]: https://x.example\n');
     blocks.of('[x]: https://x.example\n'.repeat(1_000));
-    expect(blocks.definitions).toBe('');
+    expect(blocks.definitions(true)).toBe('');
   });
+});
+
+it.each([
+  ['a list that begins with spaces', `  - one\n${long}\n\n- two`],
+  ['a definition in the last line', `see [x]\n\n${long}\n\n${long}\n\n[x]: https://x.example`],
+  ['a definition before an open block of code', `[x]: https://x.example\n\n\`\`\`\n\`\`\`\n \`\`\`\n[x] in code`],
+  ['no definition within a paragraph', `words\n[x]: https://x.example\n\`\`\`\n\`\`\`\nsee [x]`],
+])('the blocks of a text with %s mean what it means', (_what, text) => {
+  expect(blocksHtml(text).trim()).toBe(htmlOf(text).replace(/\n+/g, '\n').trim());
 });
 
 describe('a text that is still being written', () => {

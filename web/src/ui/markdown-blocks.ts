@@ -11,10 +11,12 @@ interface Fence {
 }
 
 const fenceStart = /^( {0,3})(?:(`{3,})[^`]*|(~{3,}).*)$/;
-const listMarker = /^(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
+const listMarker = /^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
 const definition = /^ {0,3}\[(?!\^)[^\]]+\]:/;
 const footnote = /^ {0,3}\[\^[^\]]+\]:/;
 const html = /^ {0,3}<[!?/a-z]/i;
+/** A line that no paragraph continues after: a heading or a rule. */
+const headingOrRule = /^ {0,3}(?:#{1,6}(?:[ \t]|$)|(?:-[ \t]*){3,}$)/;
 
 /** Small blocks are joined until they have this length: each has a cost of its own. */
 const minLength = 1_000;
@@ -37,6 +39,8 @@ export class MarkdownBlocks {
   #isAfterHtml = false;
   #isList = false;
   #isAfterBlank = false;
+  /** A definition may not interrupt a paragraph. */
+  #isInParagraph = false;
   #hasFootnotes = false;
   #definitions = '';
 
@@ -55,9 +59,16 @@ export class MarkdownBlocks {
     return [...this.#closed, { text: last, code: this.#fence?.isPlain ? codeOf(last) : null }];
   }
 
-  /** The definitions of the links (`[name]: address`) in the text, which apply to all blocks. */
-  get definitions(): string {
-    return this.#definitions.length > maxDefinitions ? '' : this.#definitions;
+  /**
+   * Returns the definitions of the links (`[name]: address`) in the text, which apply to all blocks. The last line of an open
+   * text is not complete, so it defines nothing yet.
+   */
+  definitions(isOpen: boolean): string {
+    const last = this.#text.slice(this.#next);
+    const isReading = this.#fence === null && !this.#isAfterHtml;
+    const isDefined = !isOpen && isReading && !this.#isInParagraph && definition.test(last);
+    const all = isDefined ? `${this.#definitions}${last}\n` : this.#definitions;
+    return all.length > maxDefinitions ? '' : all;
   }
 
   /** Reads a complete line. `end`: the start of the line after it. */
@@ -71,6 +82,7 @@ export class MarkdownBlocks {
     if (this.#isAfterHtml) return;
     if (line.trim() === '') {
       this.#isAfterBlank = true;
+      this.#isInParagraph = false;
       return;
     }
     const isMarker = listMarker.test(line);
@@ -89,7 +101,9 @@ export class MarkdownBlocks {
     if (isNew || this.#start === this.#next) this.#isList = isMarker;
     // A list may interrupt a paragraph.
     else if (isMarker) this.#isList = true;
-    if (definition.test(line)) this.#definitions += `${line}\n`;
+    const isCode = !this.#isList && /^(?: {4}|\t)/.test(line);
+    if (definition.test(line) && !this.#isInParagraph) this.#definitions += `${line}\n`;
+    else this.#isInParagraph = !headingOrRule.test(line) && !(isCode && !this.#isInParagraph);
   }
 
   /** Ends the last block at a position. */
@@ -101,6 +115,7 @@ export class MarkdownBlocks {
     this.#fence = null;
     this.#isList = false;
     this.#isAfterBlank = false;
+    this.#isInParagraph = false;
   }
 
   #reset(): void {
@@ -111,6 +126,7 @@ export class MarkdownBlocks {
     this.#isAfterHtml = false;
     this.#isList = false;
     this.#isAfterBlank = false;
+    this.#isInParagraph = false;
     this.#hasFootnotes = false;
     this.#definitions = '';
   }
@@ -130,6 +146,10 @@ function codeOf(block: string): string {
   const lastLine = body.trimEnd().slice(body.trimEnd().lastIndexOf('\n') + 1);
   return isFenceEnd(lastLine, mark) ? body.trimEnd().slice(0, -lastLine.length) : body;
 }
+
+/** Returns the text of a block with the definitions of its links. They come first: a block may end within code. */
+export const withDefinitions = (text: string, definitions: string): string =>
+  definitions !== '' && text.includes('[') ? `${definitions}\n${text}` : text;
 
 /** Maximum length of a link at the end that is shown without its address until it is complete. */
 const maxOpenLink = 500;

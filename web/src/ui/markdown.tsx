@@ -5,7 +5,7 @@ import { Component, memo, type ReactNode, useState } from 'react';
 import ReactMarkdown, { type Components, type ExtraProps } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import { destinationToShow } from './link-text.ts';
-import { type MarkdownBlock, MarkdownBlocks, settleMarkdown } from './markdown-blocks.ts';
+import { type MarkdownBlock, MarkdownBlocks, settleMarkdown, withDefinitions } from './markdown-blocks.ts';
 import { usePacedText } from './use-paced-text.ts';
 
 /** A longer block is shown without formatting: parsing it would block the page, since some costs are quadratic. */
@@ -115,7 +115,7 @@ export const Markdown = memo(function Markdown({ text, isOpen = false }: Markdow
   const paced = usePacedText(text, isOpen);
   const [reader] = useState(() => new MarkdownBlocks());
   const blocks = reader.of(paced);
-  const { definitions } = reader;
+  const definitions = reader.definitions(isOpen);
   let total = 0;
   return (
     <div className="markdown">
@@ -151,11 +151,10 @@ const Block = memo(
     const plainText = <pre className="plain">{text}</pre>;
     if (isPlain) return plainText;
     const settled = isLast ? settleMarkdown(text) : text;
-    const isReferring = definitions !== '' && text.includes('[');
     return (
       <Otherwise shown={plainText} text={text}>
         <ReactMarkdown remarkPlugins={plugins} components={components}>
-          {isReferring ? `${settled}\n\n${definitions}` : settled}
+          {withDefinitions(settled, definitions)}
         </ReactMarkdown>
       </Otherwise>
     );

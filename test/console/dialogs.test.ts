@@ -173,7 +173,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog').getByRole('button', { name: 'Unarchive session' }).waitFor();
     await page.getByRole('dialog').getByRole('searchbox').fill('no such thing');
-    await page.getByText('No results.').waitFor();
+    await page.getByText('No matches').waitFor();
     await page.keyboard.press('Control+k');
     const organization = page.getByRole('combobox', { name: 'Organization' }).first();
     // The current organization is not offered.

@@ -48,7 +48,7 @@ describe.skipIf(missing !== null)('the banner of maintenance mode', { timeout: 2
       const { page } = window;
       await endButton(page).waitFor();
       expect(await banner(page).getByRole('status').textContent()).toContain(
-        'No session or automation runs, and no webhook is sent.',
+        'No sessions or automations run, and no webhooks are sent.',
       );
       await window.pictures('maintenance');
       await page.goto(`/sessions/${id}`);
@@ -70,7 +70,7 @@ describe.skipIf(missing !== null)('the banner of maintenance mode', { timeout: 2
       await dialog.waitFor({ state: 'hidden' });
       await endButton(page).click();
       await dialog.getByRole('button', { name: 'End maintenance mode' }).click();
-      await page.getByText('Maintenance mode has ended.').waitFor();
+      await page.getByText('Maintenance mode ended.').waitFor();
       expect(await banner(page).count()).toBe(0);
       await waitUntilEnded(copy, id);
       await page.getByText('Finished', { exact: true }).waitFor();

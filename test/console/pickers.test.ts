@@ -109,7 +109,7 @@ describe.skipIf(missing !== null)('selecting one of many', { timeout: 120_000 },
     expect(await field.inputValue()).toBe('None');
     expect(await page.getByRole('dialog').count()).toBe(1);
     await page.keyboard.type('no such');
-    await page.getByText('No results.').first().waitFor();
+    await page.getByText('No matches').first().waitFor();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
     expect(await field.inputValue()).toBe('None');
@@ -204,7 +204,7 @@ describe.skipIf(missing !== null)('selecting one of many', { timeout: 120_000 },
     await page.getByRole('button', { name: 'Edit Folder 150' }).click();
     await picker(page, 'Parent folder').click();
     await page.keyboard.type('150');
-    await page.getByText('No results.').first().waitFor();
+    await page.getByText('No matches').first().waitFor();
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type('older 001');
     await page.getByRole('option', { name: 'Folder 001' }).waitFor();

@@ -12,6 +12,7 @@ import {
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { gateQuery, gateQuery$data, Permission } from '../__generated__/gateQuery.graphql.ts';
 import { currentViewerContext, principalKeyOf, viewerKeyOf } from '../relay/viewer.ts';
+import { gate as texts } from '../texts/app.ts';
 import { nameOf } from '../ui/actor.ts';
 import { forgetOthersDrafts } from '../ui/drafts.ts';
 import { Splash } from '../ui/states.tsx';
@@ -143,7 +144,7 @@ function GateContent({ children, onLoaded }: GateProps) {
   const signed = useMemo<Signed>(() => {
     return {
       viewer,
-      name: nameOf(viewer.principal) ?? 'Service key',
+      name: nameOf(viewer.principal) ?? texts.serviceKey,
       hasSeveral: organizations.nodes.length > 1,
       organization: current,
       maintenance,

@@ -3,6 +3,8 @@ import { Link, Route, Switch, useLocation } from 'wouter';
 import { FirstPage } from '../getting-started/first-page.tsx';
 import { gettingStartedPath } from '../getting-started/paths.ts';
 import { Shell } from '../layout/shell.tsx';
+import { pages as texts } from '../texts/app.ts';
+import { common } from '../texts/common.ts';
 import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
 import { FocusOnNavigation } from './focus-on-navigation.tsx';
@@ -213,7 +215,7 @@ export function Pages() {
   return (
     <Shell>
       <ErrorBoundary resetKey={location}>
-        <Suspense fallback={<Loading label="Loading the page" />}>
+        <Suspense fallback={<Loading label={common.loadingPage} />}>
           <Switch>
             <Route path="/">
               <FirstPage />
@@ -224,8 +226,8 @@ export function Pages() {
               </Route>
             ))}
             <Route>
-              <Empty title="Page not found" text="The URL may be wrong, or the page was removed.">
-                <Link href="/sessions">View all sessions</Link>
+              <Empty title={texts.pageNotFound} text={texts.pageNotFoundText}>
+                <Link href="/sessions">{texts.viewAllSessions}</Link>
               </Empty>
             </Route>
           </Switch>

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { common } from '../texts/common.ts';
 import { Loading } from '../ui/states.tsx';
 import { loadWithRetry } from './load-with-retry.ts';
 
@@ -23,5 +24,5 @@ export function SessionChunk({ id }: { readonly id: string }) {
     if (loaded === null) loadWithRetry(loadSessionChunk).then(() => setLoaded(true), setError);
   }, []);
   if (error !== null) throw error;
-  return loaded === null ? <Loading label="Loading the page" /> : <loaded.SessionPage id={id} />;
+  return loaded === null ? <Loading label={common.loadingPage} /> : <loaded.SessionPage id={id} />;
 }

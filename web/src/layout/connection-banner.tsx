@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { checkConnection, retryNow, useIsConnectionLost } from '../relay/connectivity.ts';
 import { isSocketOpen } from '../relay/live-client.ts';
+import { connectionBanner as texts } from '../texts/layout.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 
@@ -33,11 +34,11 @@ export function ConnectionBanner() {
     setRetrying(false);
   };
   return (
-    <section className="banner connection" aria-label="Connection">
+    <section className="banner connection" aria-label={texts.label}>
       <Icon name="warning" />
-      <p role="status">Connection lost. The data on this page may be out of date. Reconnecting…</p>
+      <p role="status">{texts.lost}</p>
       <Button size="small" isBusy={isRetrying} onClick={() => void retry()}>
-        Retry now
+        {texts.retryNow}
       </Button>
     </section>
   );

@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useSigned } from '../app/gate.tsx';
+import { common } from '../texts/common.ts';
+import { keys as texts } from '../texts/layout.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { isInDialog, isTyping } from '../ui/focus.ts';
@@ -11,26 +13,26 @@ export const newSessionAddress = '/sessions?new=yes';
 const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** The modifier key of shortcuts. */
-export const commandKey = isApple ? '⌘' : 'Ctrl';
+export const commandKey = isApple ? '⌘' : texts.ctrl;
 
 const keys = [
-  ['?', 'Show keyboard shortcuts'],
-  [`${commandKey} K`, 'Find an action, a session or a page'],
-  ['/', 'Search'],
-  ['n', 'New session'],
-  ['j', 'Next item in a list'],
-  ['k', 'Previous item in a list'],
-  ['x', 'Select the item'],
-  ['Shift + click', 'Select a range of items'],
-  ['Home', 'Start of the transcript'],
-  ['End', 'End of the transcript'],
-  ['m', 'Next message of mine'],
-  ['p', 'Previous message of mine'],
-  ['e', 'Next error'],
-  ['r', 'Write a message'],
-  ['1 – 9', 'Choose an option of the question (while you write: with Alt)'],
-  ['Enter', 'Send a message (with Shift: new line)'],
-  ['Esc', 'Stop the agent, or return to the sessions'],
+  ['?', texts.showShortcuts],
+  [`${commandKey} K`, texts.find],
+  ['/', common.search],
+  ['n', common.newSession],
+  ['j', texts.nextItem],
+  ['k', texts.previousItem],
+  ['x', texts.selectItem],
+  [texts.shiftClick, texts.selectRange],
+  ['Home', texts.transcriptStart],
+  ['End', texts.transcriptEnd],
+  ['m', texts.nextOwn],
+  ['p', texts.previousOwn],
+  ['e', texts.nextError],
+  ['r', texts.writeMessage],
+  ['1 – 9', texts.chooseOption],
+  ['Enter', texts.sendMessage],
+  [texts.esc, texts.stop],
 ] as const;
 
 /** Shortcuts on every page: `?`, `/` and `n`. */
@@ -58,7 +60,7 @@ export function Keys({ onSearch }: { readonly onSearch: () => void }) {
   if (!isShown) return null;
   const close = () => setShown(false);
   return (
-    <Dialog title="Keyboard shortcuts" onClose={close} actions={<Button onClick={close}>Close</Button>}>
+    <Dialog title={texts.title} onClose={close} actions={<Button onClick={close}>{common.close}</Button>}>
       <dl className="keys">
         {keys.map(([key, what]) => (
           <div key={key}>

@@ -7,9 +7,11 @@ import { useSigned } from '../app/gate.tsx';
 import { liveClient } from '../relay/live-client.ts';
 import { useMutation } from '../relay/use-mutation.ts';
 import { usePolling } from '../relay/use-polling.ts';
+import { maintenanceBanner as texts } from '../texts/layout.ts';
 import { Button } from '../ui/button.tsx';
 import { ConfirmAction } from '../ui/confirm-action.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { RichText } from '../ui/rich-text.tsx';
 import { Time } from '../ui/time.tsx';
 
 const query = graphql`
@@ -24,16 +26,6 @@ const noVariables = {};
 
 /** Interval between two reads while the mode is on, in milliseconds: another user, or the operator, may end it. */
 const everyMs = 15_000;
-
-const reasons = {
-  copied: 'This database is a copy, for example restored from a backup, and its original may still be in use.',
-  configured:
-    'The operator started the service with MAINTENANCE=true. To end it, restart the service without that variable.',
-} as const;
-
-const warning =
-  'Sessions, automations and webhooks run again, in every process on this database. If the original database is still in use, ' +
-  'both installations do the same work: waiting sessions and automations run twice, and webhooks are sent twice.';
 
 /** Banner above every page while the service is in maintenance mode, with a button that ends it for users who may do so. */
 export function MaintenanceBanner() {
@@ -66,30 +58,32 @@ export function MaintenanceBanner() {
   const isCopy = maintenance.reason === 'COPIED_DATABASE';
   return (
     <>
-      <section className="banner maintenance" aria-label="Maintenance mode">
+      <section className="banner maintenance" aria-label={texts.label}>
         <Icon name="warning" />
         <div>
           {/* Without the time, which a screen reader would read again at each change. */}
           <p role="status">
-            <b>Maintenance mode.</b> No session or automation runs, and no webhook is sent.{' '}
-            {isCopy ? reasons.copied : reasons.configured}
+            <RichText
+              text={texts.notice}
+              slots={{ b: (text) => <b>{text}</b>, reason: isCopy ? texts.copied : texts.configured }}
+            />
           </p>
           <p>
-            Started <Time at={maintenance.since} />
+            <RichText text={texts.started} slots={{ time: <Time at={maintenance.since} /> }} />
           </p>
         </div>
         {isCopy && may('MANAGE_ENTERPRISE_SETTINGS') && (
           <Button size="small" onClick={() => setAsking(true)}>
-            End maintenance mode
+            {texts.end}
           </Button>
         )}
       </section>
       {isAsking && (
         <ConfirmAction
-          title="End maintenance mode?"
-          text={warning}
-          confirmLabel="End maintenance mode"
-          successMessage="Maintenance mode has ended."
+          title={texts.endTitle}
+          text={texts.warning}
+          confirmLabel={texts.end}
+          successMessage={texts.ended}
           run={() => end({ input: {} })}
           onClose={() => setAsking(false)}
         />

@@ -1,5 +1,7 @@
 import type { Signed } from '../app/gate.tsx';
 import { gettingStartedPath } from '../getting-started/paths.ts';
+import { common } from '../texts/common.ts';
+import { navigation as texts } from '../texts/layout.ts';
 import type { IconName } from '../ui/icons.tsx';
 
 /** An item of the navigation. */
@@ -31,27 +33,47 @@ export interface NavigationGroup {
 /** The pages of everyday work, in groups. A new page that belongs there gets a line here. */
 export const workNavigation: readonly NavigationGroup[] = [
   {
-    label: 'Work',
+    label: texts.work,
     items: [
-      { path: '/sessions', label: 'Sessions', icon: 'terminal' },
-      { path: '/usage', label: 'Usage', icon: 'gauge', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
+      { path: '/sessions', label: common.sessions, icon: 'terminal' },
+      { path: '/usage', label: texts.usage, icon: 'gauge', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
     ],
   },
   {
-    label: 'Manage',
+    label: texts.manage,
     items: [
-      { path: '/manage/automations', label: 'Automations', icon: 'clock', isFor: mayViewAutomations },
+      { path: '/manage/automations', label: common.automations, icon: 'clock', isFor: mayViewAutomations },
       {
         path: '/manage/repositories',
-        label: 'Repositories',
+        label: common.repositories,
         icon: 'pull',
         isFor: ({ may }) => may('VIEW_ORG_SESSIONS'),
       },
-      { path: '/manage/playbooks', label: 'Playbooks', icon: 'book', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
-      { path: '/manage/knowledge', label: 'Knowledge', icon: 'thought', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
-      { path: '/manage/snapshots', label: 'Snapshots', icon: 'folder', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
-      { path: '/manage/secrets', label: 'Secrets', icon: 'key', isFor: ({ may }) => may('MANAGE_ORG_SECRETS') },
-      { path: '/manage/webhooks', label: 'Webhooks', icon: 'bell', isFor: ({ may }) => may('MANAGE_ORG_AUTOMATIONS') },
+      {
+        path: '/manage/playbooks',
+        label: common.playbooks,
+        icon: 'book',
+        isFor: ({ may }) => may('VIEW_ORG_SESSIONS'),
+      },
+      {
+        path: '/manage/knowledge',
+        label: common.knowledge,
+        icon: 'thought',
+        isFor: ({ may }) => may('VIEW_ORG_SESSIONS'),
+      },
+      {
+        path: '/manage/snapshots',
+        label: common.snapshots,
+        icon: 'folder',
+        isFor: ({ may }) => may('VIEW_ORG_SESSIONS'),
+      },
+      { path: '/manage/secrets', label: common.secrets, icon: 'key', isFor: ({ may }) => may('MANAGE_ORG_SECRETS') },
+      {
+        path: '/manage/webhooks',
+        label: common.webhooks,
+        icon: 'bell',
+        isFor: ({ may }) => may('MANAGE_ORG_AUTOMATIONS'),
+      },
     ],
   },
 ];
@@ -59,35 +81,35 @@ export const workNavigation: readonly NavigationGroup[] = [
 /** The pages behind the entry "Settings", in groups. */
 export const settingsNavigation: readonly NavigationGroup[] = [
   {
-    label: 'Your account',
-    items: [{ path: '/manage/my-model-keys', label: 'My model keys', icon: 'key', isFor: mayHaveKeys }],
+    label: texts.yourAccount,
+    items: [{ path: '/manage/my-model-keys', label: common.myModelKeys, icon: 'key', isFor: mayHaveKeys }],
   },
   {
-    label: 'Organization',
+    label: common.organization,
     items: [
-      { path: '/manage/organization', label: 'Organization', icon: 'gear', isFor: mayChangeOrganization },
-      { path: '/manage/members', label: 'Members', icon: 'users', isFor: ({ may }) => may('VIEW_ORG_MEMBERSHIP') },
+      { path: '/manage/organization', label: common.organization, icon: 'gear', isFor: mayChangeOrganization },
+      { path: '/manage/members', label: common.members, icon: 'users', isFor: ({ may }) => may('VIEW_ORG_MEMBERSHIP') },
       {
         path: '/manage/service-users',
-        label: 'Service users and keys',
+        label: texts.serviceUsersAndKeys,
         icon: 'terminal',
         isFor: ({ may }) => may('MANAGE_ORG_SERVICE_USERS'),
       },
-      { path: '/manage/model-keys', label: 'Model keys', icon: 'key', isFor: mayChangeKeys },
+      { path: '/manage/model-keys', label: common.modelKeys, icon: 'key', isFor: mayChangeKeys },
     ],
   },
   {
-    label: 'Enterprise',
+    label: common.enterprise,
     items: [
-      { path: '/manage/enterprise', label: 'Enterprise', icon: 'system', isFor: mayChangeEnterprise },
-      { path: '/manage/organizations', label: 'Organizations', icon: 'building', isFor: mayChangeOrganizations },
-      { path: '/manage/users', label: 'Users', icon: 'user', isFor: ({ may }) => may('VIEW_ACCOUNT_MEMBERSHIP') },
-      { path: '/manage/roles', label: 'Roles', icon: 'check', isFor: ({ may }) => may('VIEW_ACCOUNT_MEMBERSHIP') },
-      { path: '/manage/agents', label: 'Agents', icon: 'power', isFor: mayChangeSettings },
-      { path: '/manage/git', label: 'Git', icon: 'pull', isFor: mayChangeOrganization },
-      { path: '/manage/audit-log', label: 'Audit log', icon: 'file', isFor: mayChangeSettings },
-      { path: '/manage/legacy-api', label: 'Legacy API', icon: 'link', isFor: mayChangeSettings },
-      { path: gettingStartedPath, label: 'Getting started', icon: 'play', isFor: maySetUp },
+      { path: '/manage/enterprise', label: common.enterprise, icon: 'system', isFor: mayChangeEnterprise },
+      { path: '/manage/organizations', label: texts.organizations, icon: 'building', isFor: mayChangeOrganizations },
+      { path: '/manage/users', label: common.users, icon: 'user', isFor: ({ may }) => may('VIEW_ACCOUNT_MEMBERSHIP') },
+      { path: '/manage/roles', label: common.roles, icon: 'check', isFor: ({ may }) => may('VIEW_ACCOUNT_MEMBERSHIP') },
+      { path: '/manage/agents', label: texts.agents, icon: 'power', isFor: mayChangeSettings },
+      { path: '/manage/git', label: texts.git, icon: 'pull', isFor: mayChangeOrganization },
+      { path: '/manage/audit-log', label: texts.auditLog, icon: 'file', isFor: mayChangeSettings },
+      { path: '/manage/legacy-api', label: texts.legacyApi, icon: 'link', isFor: mayChangeSettings },
+      { path: gettingStartedPath, label: texts.gettingStarted, icon: 'play', isFor: maySetUp },
     ],
   },
 ];

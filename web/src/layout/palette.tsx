@@ -1,3 +1,5 @@
+import { common } from '../texts/common.ts';
+import { palette as texts } from '../texts/layout.ts';
 import './palette.css';
 import {
   type KeyboardEvent,
@@ -77,7 +79,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     <dialog
       ref={box}
       className="dialog palette"
-      aria-label="Go to"
+      aria-label={texts.goTo}
       onCancel={(event) => {
         event.preventDefault();
         onClose();
@@ -91,8 +93,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         <Icon name="search" />
         <input
           type="search"
-          aria-label="Action, session or page"
-          placeholder="Find an action, a session or a page"
+          aria-label={texts.label}
+          placeholder={texts.find}
           autoComplete="off"
           spellCheck={false}
           value={text}
@@ -157,7 +159,7 @@ function Choices({ search, onShown, onClose }: ChoicesProps) {
   );
   const switches = others.map(
     ({ organizationId, name }): PaletteAction => ({
-      label: `Switch to ${visible(name)}`,
+      label: texts.switchTo({ name: visible(name) }),
       icon: 'building',
       run: () => signed.choose(organizationId),
     }),
@@ -176,14 +178,14 @@ function Choices({ search, onShown, onClose }: ChoicesProps) {
   };
   return (
     <div className="palette-choices">
-      <ChoiceGroup label="Actions">
+      <ChoiceGroup label={common.actions}>
         {actions.map(({ label, icon, run }) => (
           <ChoiceItem key={label} icon={icon} onChoose={choose(run)}>
             <span>{label}</span>
           </ChoiceItem>
         ))}
       </ChoiceGroup>
-      <ChoiceGroup label={search === '' ? 'Recent sessions' : 'Sessions'}>
+      <ChoiceGroup label={search === '' ? texts.recentSessions : common.sessions}>
         {sessions.map(({ id, sessionId, title, ...status }) => (
           <ChoiceItem
             key={id}
@@ -196,14 +198,14 @@ function Choices({ search, onShown, onClose }: ChoicesProps) {
           </ChoiceItem>
         ))}
       </ChoiceGroup>
-      <ChoiceGroup label="Pages">
+      <ChoiceGroup label={texts.pages}>
         {pages.map(({ path, label, icon }) => (
           <ChoiceItem key={path} icon={icon} onChoose={choose(() => go(path))}>
             <span>{label}</span>
           </ChoiceItem>
         ))}
       </ChoiceGroup>
-      {actions.length + pages.length + sessions.length === 0 && <p className="hint">No results.</p>}
+      {actions.length + pages.length + sessions.length === 0 && <p className="hint">{common.noMatches}</p>}
     </div>
   );
 }

@@ -4,6 +4,8 @@ import { useSigned } from '../app/gate.tsx';
 import { useOrganizationChoices } from '../pickers/use-organization-choices.ts';
 import { useIsConnectionLost } from '../relay/connectivity.ts';
 import { useForgetList } from '../sessions/list-position.ts';
+import { common } from '../texts/common.ts';
+import { shell as texts } from '../texts/layout.ts';
 import { Button } from '../ui/button.tsx';
 import { keepFocus } from '../ui/focus.ts';
 import { Icon, Mark } from '../ui/icons.tsx';
@@ -35,21 +37,27 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   return (
     <div className="shell" data-menu={isOpen ? 'open' : undefined} data-connection={isLost ? 'lost' : undefined}>
       <a className="skip" href="#main">
-        Skip to content
+        {texts.skipToContent}
       </a>
       <header className="bar">
-        <Button tone="quiet" icon="menu" aria-label="Menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)} />
+        <Button
+          tone="quiet"
+          icon="menu"
+          aria-label={texts.menu}
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        />
         <Link href="/sessions" className="brand">
-          <Mark size={24} /> Switchyard
+          <Mark size={24} /> {texts.product}
         </Link>
       </header>
-      <aside className="side" aria-label="Console">
+      <aside className="side" aria-label={texts.asideLabel}>
         <Link href="/sessions" className="brand">
-          <Mark size={26} /> Switchyard
+          <Mark size={26} /> {texts.product}
         </Link>
         <OrganizationChoice />
         <button type="button" className="go-to" onClick={search}>
-          <Icon name="search" size={14} /> <span>Go to</span> <kbd>{commandKey} K</kbd>
+          <Icon name="search" size={14} /> <span>{texts.goTo}</span> <kbd>{commandKey} K</kbd>
         </button>
         <SideNavigation location={location} onFollow={() => setOpen(false)} />
         <Foot />
@@ -72,11 +80,11 @@ function OrganizationChoice() {
   const { organization, hasSeveral, choose } = useSigned();
   const source = useOrganizationChoices();
   if (!hasSeveral || !organization) {
-    return <p className="organization">{organization ? visible(organization.name) : 'No organization'}</p>;
+    return <p className="organization">{organization ? visible(organization.name) : common.noOrganization}</p>;
   }
   return (
     <Picker
-      label="Organization"
+      label={common.organization}
       isLabelHidden
       source={source}
       value={organization.organizationId}
@@ -87,9 +95,9 @@ function OrganizationChoice() {
 }
 
 const themes = [
-  { theme: 'system', icon: 'system', label: 'System' },
-  { theme: 'light', icon: 'sun', label: 'Light' },
-  { theme: 'dark', icon: 'moon', label: 'Dark' },
+  { theme: 'system', icon: 'system', label: texts.system },
+  { theme: 'light', icon: 'sun', label: texts.light },
+  { theme: 'dark', icon: 'moon', label: texts.dark },
 ] as const;
 
 function Foot() {
@@ -99,7 +107,7 @@ function Foot() {
   return (
     <div className="foot">
       <fieldset className="themes">
-        <legend className="for-readers">Theme</legend>
+        <legend className="for-readers">{texts.theme}</legend>
         {themes.map(({ theme: each, icon, label }) => (
           <Button
             key={each}
@@ -114,7 +122,7 @@ function Foot() {
       </fieldset>
       <div className="who">
         <span title={name}>{name}</span>
-        <Button tone="quiet" size="small" icon="signOut" aria-label="Sign out" onClick={leave} />
+        <Button tone="quiet" size="small" icon="signOut" aria-label={common.signOut} onClick={leave} />
       </div>
     </div>
   );

@@ -1,6 +1,8 @@
 import { Link } from 'wouter';
 import { useSigned } from '../app/gate.tsx';
 import { listAddress } from '../sessions/list-position.ts';
+import { common } from '../texts/common.ts';
+import { sideNavigation as texts } from '../texts/layout.ts';
 import { Icon } from '../ui/icons.tsx';
 import { isAt, type NavigationGroup, settingsNavigation, visibleGroups, workNavigation } from './navigation.ts';
 
@@ -17,24 +19,24 @@ export function SideNavigation({ location, onFollow }: SideNavigationProps) {
   const paths = settings.flatMap(({ items }) => items.map(({ path }) => path));
   if (paths.some((path) => isAt(path, location))) {
     return (
-      <nav aria-label="Settings">
+      <nav aria-label={common.settings}>
         <Link href="/sessions" className="leave" onClick={onFollow}>
-          <Icon name="back" /> Back to sessions
+          <Icon name="back" /> {texts.backToSessions}
         </Link>
-        <h2 className="heading">Settings</h2>
+        <h2 className="heading">{common.settings}</h2>
         <Groups groups={settings} location={location} onFollow={onFollow} />
       </nav>
     );
   }
   const [first] = paths;
   return (
-    <nav aria-label="Pages">
+    <nav aria-label={texts.pages}>
       <Groups groups={visibleGroups(workNavigation, signed)} location={location} onFollow={onFollow} />
       {first !== undefined && (
         <ul className="group last">
           <li>
             <Link href={first} onClick={onFollow}>
-              <Icon name="gear" /> Settings
+              <Icon name="gear" /> {common.settings}
             </Link>
           </li>
         </ul>

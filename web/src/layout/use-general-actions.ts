@@ -1,6 +1,8 @@
 import { useLocation } from 'wouter';
 import { useSigned } from '../app/gate.tsx';
 import { signOut } from '../relay/signed-out.ts';
+import { common } from '../texts/common.ts';
+import { generalActions as texts } from '../texts/layout.ts';
 import { useCopy } from '../ui/copy.ts';
 import { setTheme, type Theme, useTheme } from '../ui/theme.ts';
 import { useToasts } from '../ui/toasts.tsx';
@@ -9,9 +11,9 @@ import type { PaletteAction } from './page-actions.ts';
 
 const themeActions: readonly { readonly theme: Theme; readonly label: string; readonly icon: PaletteAction['icon'] }[] =
   [
-    { theme: 'light', label: 'Use the light theme', icon: 'sun' },
-    { theme: 'dark', label: 'Use the dark theme', icon: 'moon' },
-    { theme: 'system', label: 'Use the theme of the system', icon: 'system' },
+    { theme: 'light', label: texts.lightTheme, icon: 'sun' },
+    { theme: 'dark', label: texts.darkTheme, icon: 'moon' },
+    { theme: 'system', label: texts.systemTheme, icon: 'system' },
   ];
 
 /** Actions of the palette on every page. */
@@ -23,12 +25,12 @@ export function useGeneralActions(): readonly PaletteAction[] {
   const theme = useTheme();
   const mayStart = organization !== null && may('USE_SESSIONS');
   return [
-    ...(mayStart ? [{ label: 'New session', icon: 'plus', run: () => go(newSessionAddress) } as const] : []),
-    { label: 'Copy link to this page', icon: 'link', run: () => void copy(window.location.href) },
+    ...(mayStart ? [{ label: common.newSession, icon: 'plus', run: () => go(newSessionAddress) } as const] : []),
+    { label: texts.copyLink, icon: 'link', run: () => void copy(window.location.href) },
     ...themeActions
       .filter((each) => each.theme !== theme)
       .map(({ label, icon, theme: other }) => ({ label, icon, run: () => setTheme(other) })),
-    { label: 'Sign out', icon: 'signOut', run: leave },
+    { label: common.signOut, icon: 'signOut', run: leave },
   ];
 }
 
@@ -37,7 +39,7 @@ export function useSignOut(): () => void {
   const toasts = useToasts();
   return () => {
     void signOut().then((isOut) => {
-      if (!isOut) toasts.fail('The service could not be reached. You are still signed in.');
+      if (!isOut) toasts.fail(texts.notReachable);
     });
   };
 }

@@ -8,8 +8,7 @@ import { Confirm } from '../ui/dialog.tsx';
 import { useToasts } from '../ui/toasts.tsx';
 
 const warning =
-  "This deletes all files in the workspace and in the agent's home directory, including changes that are not saved elsewhere. " +
-  'This cannot be undone. Messages, attachments and usage are kept. If the session is resumed, it starts with an empty workspace.';
+  "This deletes all files in the workspace and in the agent's home directory, including changes that are not saved elsewhere. This cannot be undone. Messages, attachments and usage are kept. If the session is resumed, it starts with an empty workspace.";
 
 /** Button that deletes the workspace of a session that is not running. Shows nothing during and after the deletion. */
 export function DeleteWorkspace({ session: reference }: { readonly session: deleteWorkspace_session$key }) {

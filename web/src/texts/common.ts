@@ -2,6 +2,13 @@ import type { Strings } from './kit.ts';
 
 /** Words of buttons, columns and fields that many areas use. */
 export const common = {
+  sessions: 'Sessions',
+  newSession: 'New session',
+  signOut: 'Sign out',
+  settings: 'Settings',
+  loadingPage: 'Loading page',
+  modelKeys: 'Model keys',
+  myModelKeys: 'My model keys',
   token: 'Token',
   mayBeDeleted: 'It may have been deleted.',
   unknown: 'Unknown',

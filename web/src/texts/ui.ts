@@ -39,7 +39,7 @@ export const picker = {
   choices: ({ count }: Numbers<'count'>) => plural(count, { one: '# choice', other: '# choices' }),
   choicesOrMore: ({ count }: Numbers<'count'>) => `${writeNumber(count)} or more choices`,
   useThisValue: 'Use this value',
-  noResults: 'No results.',
+  noResults: 'No matches',
 };
 
 export const states = {

@@ -26,7 +26,7 @@ interface PickerProps extends FieldProps {
   readonly isDisabled?: boolean;
   /** The text of the field without a selection. */
   readonly placeholder?: string;
-  /** Shown instead of "No results." if the source has no choices at all. */
+  /** Shown instead of "No matches" if the source has no choices at all. */
   readonly emptyText?: string;
   /** True if typed text that is no choice may be selected. */
   readonly takesOther?: boolean;

@@ -169,7 +169,7 @@ export function createProgramManager(
     async start() {
       if (canInstall) {
         await tidyPrograms(agentsDir).catch((error: unknown) =>
-          log.warn({ err: error }, 'AGENTS_DIR could not be tidied: interrupted installations may be left in it.'),
+          log.warn({ err: error }, 'AGENTS_DIR could not be cleaned up: it may contain interrupted installations.'),
         );
       }
       await beginPrograms(store, workerId);

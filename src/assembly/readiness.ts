@@ -86,7 +86,7 @@ async function probeDirectory(name: string, path: string): Promise<string | null
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('There was no answer in time.')), timeoutMs);
+    timer = setTimeout(() => reject(new Error('The request timed out.')), timeoutMs);
   });
   try {
     return await Promise.race([work, late]);

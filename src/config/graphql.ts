@@ -32,7 +32,7 @@ export interface GraphqlConfig {
 /** Returns a sentence for each contradiction among {@link graphqlVariables}. */
 export function findGraphqlProblems(env: Variables): string[] {
   return env.TRUSTED_DOCUMENTS_ONLY && env.TRUSTED_DOCUMENTS === undefined
-    ? ['TRUSTED_DOCUMENTS_ONLY needs TRUSTED_DOCUMENTS: without it nothing could be run.']
+    ? ['TRUSTED_DOCUMENTS_ONLY requires TRUSTED_DOCUMENTS: without it, no operation could run.']
     : [];
 }
 

@@ -23,7 +23,7 @@ export interface RequestView {
 }
 
 /** The message for a client whose request body is incomplete. */
-export const incompleteBodyMessage = 'The body could not be read to its end.';
+export const incompleteBodyMessage = 'The body could not be read completely.';
 
 /** The client disconnected, or aborted the transfer, within the body. */
 export class IncompleteBodyError extends Error {

@@ -3,7 +3,7 @@ export const providerFailures = {
   KEY_REFUSED: 'The provider refuses the key.',
   ACCOUNT_EMPTY: 'The account of the key has no credit left, or has reached its limit.',
   RATE_LIMITED: 'The provider refuses requests for now because there were too many.',
-  NOT_FOUND: 'The base URL leads to no API of a model provider.',
+  NOT_FOUND: 'The base URL does not lead to the API of a model provider.',
   NOT_REACHABLE: 'No connection to the base URL is possible or allowed.',
   PROVIDER_ERROR: 'The provider answers with an error of its own.',
   UNEXPECTED_ANSWER: 'The base URL answers, but not as a model provider.',

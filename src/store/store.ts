@@ -119,7 +119,7 @@ export interface StoreParts {
 export function storeOn(driver: Driver, { log, close, isFull = () => false }: StoreParts = {}): Store {
   // Another format of errors captures a stack for each call.
   const prisma = new PrismaClient({ adapter: joiningAdapter(driver.adapter, driver.scopes), errorFormat: 'minimal' });
-  const onHookError = (error: unknown) => log?.error({ err: error }, 'What follows a commit failed.');
+  const onHookError = (error: unknown) => log?.error({ err: error }, 'A step after a commit failed.');
   const query = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
     requireOutsideTransaction(driver.scopes);
     return driver.query(sql, values);

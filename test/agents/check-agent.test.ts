@@ -107,7 +107,7 @@ it('distinguishes what an agent advertises from what works', async () => {
       'close | not offered',
       'resume | failed: The agent refused "session/resume": Method not found.',
       expect.stringMatching(/^load \| works/),
-      expect.stringMatching(/^It can be used/),
+      expect.stringMatching(/^It works/),
     ]),
   );
   expect(code).toBe(0);

@@ -201,7 +201,7 @@ it.each(['initialize', 'session/new'])('limits the wait for the response to %s',
 it('waits longer while a tool runs', async () => {
   const tool = { update: { sessionUpdate: 'tool_call', toolCallId: 't', title: 'make', status: 'in_progress' } };
   const { agent } = await launchOpened({ 'session/prompt': [{ write: [tool] }] }, { inactivityMs: 200 });
-  expect((await crashOf(agent.prompt(text('go')))).message).toBe('The agent gave no sign of life for 0.6 s.');
+  expect((await crashOf(agent.prompt(text('go')))).message).toBe('The agent sent nothing for 0.6 s.');
 });
 
 it('shows no secret in the report of a crash', async () => {

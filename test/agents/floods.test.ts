@@ -21,7 +21,7 @@ it('stops an agent that sends a message of more than 16 MB, with the reason', as
   const { agent } = await launchAgent();
   await agent.open(null);
   const error = await crash(agent.prompt(text('flood line 17')));
-  expect(error.message).toBe('The agent sent a message of more than 16 MB, which is the most that is read.');
+  expect(error.message).toBe('The agent sent a message of more than 16 MB, which is the maximum.');
   expect(error.reason).toBe('limit');
   await expect(agent.exited).resolves.toContain('SIGKILL');
 });

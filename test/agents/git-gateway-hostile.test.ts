@@ -114,7 +114,7 @@ describe('what a request may ask for', () => {
     );
     await first.waitFor(/100 Continue/);
     const clone = await agent.git('', 'clone', `http://${base.slice(1)}`, 'site');
-    expect(clone.stderr).toContain('fatal: remote error: The session has 1 requests of git under way');
+    expect(clone.stderr).toContain('fatal: remote error: The session has 1 pending git requests');
   });
 });
 

@@ -301,7 +301,7 @@ describe('the command', () => {
     );
     expect(await agents(['install', '../x'])).toMatchObject({
       code: 2,
-      err: expect.stringContaining('There are: claude'),
+      err: expect.stringContaining('Available agents: claude'),
     });
     expect(await agents(['install'])).toMatchObject({ code: 2, err: expect.stringContaining('Usage:') });
     expect(await agents(['remove', 'gemini'], { AGENTS_INSTALL: 'off' })).toMatchObject({

@@ -95,7 +95,7 @@ it('stops an agent that hangs in a tool beside its question, but not one that on
   const [firstQuestion] = await Promise.all([hanging.next('question'), hanging.next('toolCall')]);
   expect(firstQuestion.text).toBe('Which?');
   expect(hanging.agent.isWaiting()).toBe(false);
-  await expect(turn).rejects.toThrow(/^The agent gave no sign of life for 0.3 s\./);
+  await expect(turn).rejects.toThrow(/^The agent sent nothing for 0.3 s\./);
 
   const end = { write: [{ result: { stopReason: 'end_turn' } }] };
   const waiting = await launchScripted(

@@ -38,7 +38,7 @@ it('detects and stops an agent that hangs and ignores every signal but SIGKILL',
   const { agent, pid } = await launchAgent({ inactivityMs: 300 });
   await agent.open(null);
   const error = await crashOf(agent.prompt(text('hang')));
-  expect(error.message).toBe('The agent gave no sign of life for 0.3 s.');
+  expect(error.message).toBe('The agent sent nothing for 0.3 s.');
   expect(processStart(pid)).not.toBeNull();
   await agent.stop();
   expect(processStart(pid)).toBeNull();

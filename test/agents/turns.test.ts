@@ -65,7 +65,7 @@ it('cancels an agent that hangs before it stops it, and ignores its later respon
     { 'session/prompt': [{ wait: 'cancel' }, { write: [chunk('I was told to stop')] }, cancelled] },
     { inactivityMs: 200 },
   );
-  expect((await crashOf(agent.prompt(text('go')))).message).toBe('The agent gave no sign of life for 0.2 s.');
+  expect((await crashOf(agent.prompt(text('go')))).message).toBe('The agent sent nothing for 0.2 s.');
   expect(messages()).toEqual(['I was told to stop']);
 });
 

@@ -121,14 +121,14 @@ it('is tested by one call, stored or not, with a message that names the key and 
   expect(moved.providerKey.baseUrl).toBe(bad.url);
   const failed = await check({ providerKeyId: stored.id }, token);
   const message =
-    'The test of the key "Team" of the organization failed. The provider refuses the key (status 401). Enter a current key of the provider.';
+    'The test of the key "Team" of the organization failed. The provider refuses the key (status 401). Enter a valid key of the provider.';
   expect(failed.test).toMatchObject({ isOk: false, code: 'KEY_REFUSED', message, modelCount: null });
   expect(failed.providerKey.lastFailure).toEqual({ code: 'KEY_REFUSED', message, at: expect.any(String) });
   const unsaved = { provider: 'COMPATIBLE', key, baseUrl: bad.url };
   expect((await check(unsaved, token)).test).toMatchObject({
     code: 'KEY_REFUSED',
     message:
-      'The test of the key failed. The provider refuses the key (status 401). Enter a current key of the provider.',
+      'The test of the key failed. The provider refuses the key (status 401). Enter a valid key of the provider.',
   });
   expect((await check({ ...unsaved, key: null, baseUrl: good.url }, token)).test.isOk).toBe(true);
   expect(good.seen[1]?.headers.authorization).toBeUndefined();

@@ -59,7 +59,7 @@ describe('a request to a model provider', () => {
     const refused = await failureOf(at(server.url), { allowPrivate: true });
     expect(refused).toEqual({
       code: 'NOT_FOUND',
-      message: 'The base URL leads to no API of a model provider (status 307).',
+      message: 'The base URL does not lead to the API of a model provider (status 307).',
     });
     expect([server.received.length, thief.received]).toEqual([1, []]);
   });

@@ -75,5 +75,5 @@ test('v1: details that fail in the middle end in a broken transfer, not in a tru
     while (!(await reader.read()).done);
   };
   await expect(readRest()).rejects.toThrow(/log_entry/);
-  expect(logged.map(({ message }) => message)).toEqual(['The messages of a session could not be read to their end.']);
+  expect(logged.map(({ message }) => message)).toEqual(['The messages of a session could not be read completely.']);
 });

@@ -88,7 +88,10 @@ describe('/v1/knowledge', () => {
     });
     await mine('POST', path, { ...note, macro: '!taken' });
     const taken = await mine('POST', path, { ...note, macro: '!Taken' });
-    expect(taken).toMatchObject({ status: 409, body: { detail: expect.stringContaining('"macro" is taken') } });
+    expect(taken).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('"macro" is already in use') },
+    });
     expect((await mine('GET', path)).body.knowledge).toHaveLength(1);
   });
 

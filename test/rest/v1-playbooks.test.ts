@@ -85,7 +85,7 @@ describe('/v1/playbooks', () => {
     const to = `${path}/${made.playbook_id}`;
     expect(await mine('POST', path, { ...playbook, macro: '!M' })).toMatchObject({
       status: 409,
-      body: { detail: expect.stringContaining('"macro" is taken') },
+      body: { detail: expect.stringContaining('"macro" is already in use') },
     });
     expect(await mine('DELETE', to)).toMatchObject({ status: 200, body: { status: 'success' } });
     for (const method of ['GET', 'DELETE']) expect((await mine(method, to)).status).toBe(404);

@@ -29,9 +29,9 @@ describe('an invalid automation', () => {
   test.each([
     ['an empty name', { name: '' }, ['name'], /empty/],
     ['a name of 501', { name: 'n'.repeat(501) }, ['name'], /500/],
-    ['a field that there is not', { colour: 'red' }, ['colour'], /no field/],
-    ['one inside an action', { actions: [{ ...start, colour: 1 }] }, ['actions', '0', 'colour'], /no field/],
-    ['one inside a condition', condition({ colour: 1 }), [...inCondition, 'colour'], /no field/],
+    ['a field that there is not', { colour: 'red' }, ['colour'], /not a field/],
+    ['one inside an action', { actions: [{ ...start, colour: 1 }] }, ['actions', '0', 'colour'], /not a field/],
+    ['one inside a condition', condition({ colour: 1 }), [...inCondition, 'colour'], /not a field/],
     ['no actions', { actions: [] }, ['actions'], /at least one/],
     ['two starts', { actions: [start, start] }, ['actions'], /at most one start_session/],
     ['an unknown action', { actions: [{ type: 'dance' }] }, ['actions', '0', 'type'], /start_session/],

@@ -178,7 +178,7 @@ describe('POST …/sessions', () => {
     await refused(403, 'Missing permission ImpersonateOrgSessions', () =>
       create({ prompt: 'x', create_as_user_id: userId }, {}, token),
     );
-    await refused(403, expect.stringMatching(/own user only/), () =>
+    await refused(403, expect.stringMatching(/for its own user/), () =>
       create({ prompt: 'x', create_as_user_id: other.userId }, {}, v3Token),
     );
     await app.app.services.store.execute(

@@ -92,7 +92,7 @@ it.each(Object.keys(failures) as (keyof typeof failures)[])(
     await failure.isMet(id);
     clock.advance(60_000);
     const unsafe = expect.stringMatching(
-      /^The workspace isn’t backed up right now: its changes since .* could not be stored yet/,
+      /^The workspace isn’t backed up right now: its changes since .* aren’t stored yet/,
     );
     await expect.poll(() => noticesOf(id)).toEqual([unsafe]);
     await sendMessage(test, id, 'write b.txt two');

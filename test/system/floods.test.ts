@@ -86,7 +86,7 @@ it('ends a session whose agent sends a message that is too long, and gives the r
   await expect(waitUntilEnded(test, id)).resolves.toMatchObject({ status: 'ERROR' });
   const messages = await readMessages(test, id);
   expect(messages.at(-1)).toBe(
-    'AGENT_MESSAGE: The session stopped with an error: The agent sent a message of more than 16 MB, which is the most that is read. It would be likely to send that again. Ask for it in another way, or send a message to let it go on.',
+    'AGENT_MESSAGE: The session stopped with an error: The agent sent a message of more than 16 MB, which is the maximum. It would be likely to send that again. Ask for it in another way, or send a message to continue.',
   );
   await sendMessage(test, id, 'say again');
   await expect.poll(async () => (await readMessages(test, id)).at(-1), { timeout: 20_000 }).toContain('again');

@@ -89,7 +89,7 @@ it.each([
   const [error, ...others] = await errorsOf(id);
   expect(others).toEqual([]);
   expect(error?.failure).toBe('AGENT_SETTINGS_REFUSED');
-  expect(error?.body).toMatch(/Correct its profile, then send a message to let it go on\.$/);
+  expect(error?.body).toMatch(/Correct its profile, then send a message to continue\.$/);
   expect(error?.body).toContain(`The agent did not take ${what}.`);
   expect(await startedTurns(id)).toBe(0);
   expect((await readMessages(test, id)).slice(1)).toEqual([

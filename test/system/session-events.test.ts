@@ -165,7 +165,7 @@ describe('automations that trigger one another', () => {
     expect(runs.map(({ status }) => status)).toEqual([...Array(5).fill('STARTED'), 'SKIPPED']);
     expect(runs[5]).toMatchObject({
       sessionId: null,
-      error: { message: '5 automations have followed one another to this session, and no more may.' },
+      error: { message: '5 automations have triggered one another up to this session, which is the maximum.' },
     });
   });
 

@@ -176,7 +176,7 @@ describe('the GraphQL API', () => {
   it.each([
     [{ INTROSPECTION: 'no' }, 'INTROSPECTION must be true or false.'],
     [{ MAX_SOCKETS: '0' }, 'MAX_SOCKETS must be at least 1.'],
-    [{ TRUSTED_DOCUMENTS_ONLY: '1' }, 'TRUSTED_DOCUMENTS_ONLY needs TRUSTED_DOCUMENTS'],
+    [{ TRUSTED_DOCUMENTS_ONLY: '1' }, 'TRUSTED_DOCUMENTS_ONLY requires TRUSTED_DOCUMENTS'],
   ])('refuses the options %j', (input, message) => {
     expect(() => readConfig(input)).toThrow(message);
   });

@@ -211,7 +211,7 @@ export class AcpProcess implements AgentProcess {
   }
 
   async prompt(blocks: readonly PromptBlock[]): Promise<TurnEnd> {
-    if (this.#turn !== null) throw new Error('A turn is in flight already.');
+    if (this.#turn !== null) throw new Error('A turn is already in progress.');
     this.questions.open();
     this.#sideWork.reset();
     this.#isMuted = false;
@@ -235,7 +235,7 @@ export class AcpProcess implements AgentProcess {
       // Cancelled so that it can clean up; its answer is not trusted any more.
       this.#isHanging = true;
       await this.cancel();
-      throw this.#requests.crash(`The agent gave no sign of life for ${ms / 1_000} s.`);
+      throw this.#requests.crash(`The agent sent nothing for ${ms / 1_000} s.`);
     });
     const stuck = watchdog.overdue.then(async () => {
       isOverdue = true;

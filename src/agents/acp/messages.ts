@@ -86,9 +86,7 @@ async function* readMessages(
   try {
     for await (const line of readLines(stdout)) {
       if (line === null) {
-        onLimitExceeded(
-          `The agent sent a message of more than ${maxLineMegabytes} MB, which is the most that is read.`,
-        );
+        onLimitExceeded(`The agent sent a message of more than ${maxLineMegabytes} MB, which is the maximum.`);
         return;
       }
       onWork(true);

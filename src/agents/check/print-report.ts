@@ -50,7 +50,7 @@ function formatReport(report: AgentReport): string {
       '  The agent has not connected to the MCP server. Some agents connect only in a turn: check with --prompt.',
     );
   shown.push(...report.warnings.map((sentence) => `  ${sentence}`));
-  const summary = report.failure ?? `It can be used; it was ready after ${seconds(report.readyMs ?? 0)}.`;
+  const summary = report.failure ?? `It works: it was ready after ${seconds(report.readyMs ?? 0)}.`;
   return `${report.id}\n${shown.join('\n')}\n${summary}\n`;
 }
 

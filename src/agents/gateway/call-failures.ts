@@ -85,5 +85,5 @@ export function describeFailure(
     NOT_REACHABLE: `The model provider at ${origin}, the base URL of ${label}, cannot be reached: ${reason}. Check ${address}, and the server`,
     PRICE_UNKNOWN: `The cost of this model is not known, and ${label} has a budget. Enter the prices of the key in the console (Model keys), remove its budget, or choose another model`,
   };
-  return `${sentences[code]}, then send a message to let the session go on.`;
+  return `${sentences[code]}, then send a message to continue the session.`;
 }

@@ -155,7 +155,7 @@ function createHandler({ api, credential: ask, onUsage, onTools, ...options }: G
     if (framing.type === 'length' && framing.bytes > limits.maxBodyBytes)
       return refuse(outgoing, api, 413, tooLarge(limits.maxBodyBytes));
     if (exchanges.size >= limits.maxExchanges) {
-      const sentence = `The agent has ${limits.maxExchanges} calls under way, which is the most that is allowed. Retry when one has ended.`;
+      const sentence = `The agent has ${limits.maxExchanges} pending calls, which is the maximum. Retry when one has ended.`;
       return refuse(outgoing, api, 429, sentence);
     }
     if (expect !== undefined && incoming.httpVersion === '1.1') outgoing.writeContinue();
@@ -268,4 +268,4 @@ function startLater(
   };
 }
 
-const cannotPassOn = 'The request cannot be passed on.';
+const cannotPassOn = 'The request cannot be forwarded.';

@@ -109,7 +109,7 @@ function createHandler(key: string, limits: GitGatewayLimits, options: GitGatewa
     if (target === null) throw new RefusedError('The git gateway passes on smart HTTP and LFS only.', 403);
     const { route } = target;
     if (exchanges.size >= limits.maxExchanges) {
-      const sentence = `The session has ${limits.maxExchanges} requests of git under way, which is the most that is allowed. Try again when one has ended.`;
+      const sentence = `The session has ${limits.maxExchanges} pending git requests, which is the maximum. Try again when one has ended.`;
       refuseAndClose(outgoing, route, new RefusedError(sentence, 429));
       return route;
     }
@@ -183,7 +183,7 @@ function pass(parts: GitGatewayParts, exchange: GitExchange, route: GitRoute): P
 
 // Other errors may quote secrets: they are not shown.
 function refusalOf(error: unknown): RefusedError {
-  return error instanceof RefusedError ? error : new RefusedError('The request cannot be passed on.', 400);
+  return error instanceof RefusedError ? error : new RefusedError('The request cannot be forwarded.', 400);
 }
 
 // Uploads of LFS have a body too.

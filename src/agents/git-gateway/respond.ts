@@ -38,5 +38,5 @@ export async function sendResponse(
 }
 
 function fetchTooLarge(maxBytes: number): string {
-  return `The forge sends more than ${sizeText(maxBytes)}, the most that Switchyard fetches at once.`;
+  return `The forge sends more than ${sizeText(maxBytes)}, the maximum for one fetch.`;
 }

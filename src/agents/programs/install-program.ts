@@ -36,7 +36,7 @@ export function packageOf(agentId: string): AgentPackage {
   const known = Object.keys(agentPackages).join(', ');
   throw new ProgramError(
     'UNKNOWN_AGENT',
-    `There is no agent ${JSON.stringify(agentId.slice(0, 80))} to install. There are: ${known}.`,
+    `There is no agent ${JSON.stringify(agentId.slice(0, 80))} to install. Available agents: ${known}.`,
   );
 }
 

@@ -54,9 +54,9 @@ export async function openDrivers(options: DriversOptions): Promise<SandboxDrive
   if (choice === 'auto' && problem !== null) {
     log.warn(
       { problem },
-      'Agents run without a sandbox: bubblewrap does not work here. Install or allow it (docs/agents.md, "Sandbox"), or let only people start sessions who may use this host.',
+      'Agents run without a sandbox: bubblewrap does not work here. Install or allow it (docs/agents.md, "Sandbox"), or only let people start sessions who may use this host.',
     );
-  } else log.info({ sandbox: defaultName }, 'Agents have a sandbox, unless their profiles say otherwise.');
+  } else log.info({ sandbox: defaultName }, 'Agents run in a sandbox, unless their profiles say otherwise.');
   const missing = typeof bwrap === 'string' ? [] : missingProtections(bwrap.hardening);
   if (missing.length > 0) log.warn({ missing }, 'The sandbox of bubblewrap lacks protections on this host.');
 

@@ -38,10 +38,10 @@ export function serveSocket(
   const { log } = options;
   const ids = createOperationIds((id) => open.delete(id));
   // For example a frame that is too large: ws has then closed the socket with the matching code.
-  socket.on('error', (error) => log.debug({ err: error }, 'A socket failed.'));
+  socket.on('error', (error) => log.debug({ err: error }, 'A WebSocket failed.'));
   const stopPings = options.pings.watch(socket);
   const fail = (error: unknown) => {
-    log.error({ err: error }, 'A message on a socket could not be handled.');
+    log.error({ err: error }, 'A message on a WebSocket could not be handled.');
     socket.close(CloseCode.InternalServerError, 'Unexpected error.');
   };
   const paced = paceSocket(socket, extra.connection, options.closeMs, () => {

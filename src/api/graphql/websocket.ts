@@ -175,7 +175,7 @@ export function createSockets(options: SocketOptions) {
       } catch (error) {
         open.delete(id);
         if (isOutage(error)) return [options.maskError(error)];
-        options.log.error({ err: error }, 'An operation on a socket could not be started.');
+        options.log.error({ err: error }, 'An operation on a WebSocket could not be started.');
         return [new GraphQLError('Unexpected error.', { extensions: { code: 'INTERNAL_SERVER_ERROR' } })];
       }
     },
@@ -193,7 +193,7 @@ export function createSockets(options: SocketOptions) {
         if (!(await options.mayOpen(address))) return refuse(socket, '401 Unauthorized');
       } catch (error) {
         if (isOutage(error)) return refuse(socket, '503 Service Unavailable', 'Retry-After: 2');
-        options.log.error({ err: error }, 'Whether a socket may be opened could not be read.');
+        options.log.error({ err: error }, 'The permission to open a WebSocket could not be read.');
         return refuse(socket, '500 Internal Server Error');
       }
       wss.handleUpgrade(request, socket, head, (connection) => {

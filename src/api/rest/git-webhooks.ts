@@ -59,7 +59,7 @@ export function createGitWebhooks(
 
 // The response does not reveal if the connection exists, or if it has a secret.
 const noWebhook = () =>
-  new RequestError('There is no webhook of this address, or the delivery was not signed with its secret.', {
+  new RequestError('No webhook exists at this address, or the delivery was not signed with its secret.', {
     status: 401,
     headers: { 'www-authenticate': 'Signature' },
   });

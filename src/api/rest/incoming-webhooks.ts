@@ -99,7 +99,7 @@ function readProof(request: RequestView): Proof {
 // The response does not reveal if an automation with this id exists.
 const noWebhook = () =>
   unproved(
-    'There is no webhook of this address and secret (X-Webhook-Secret, X-Gitlab-Token), or the body was not signed with it (X-Hub-Signature-256).',
+    'No webhook exists at this address with this secret (X-Webhook-Secret, X-Gitlab-Token), or the body was not signed with it (X-Hub-Signature-256).',
   );
 
 const unproved = (message: string) =>
@@ -163,7 +163,7 @@ function jsonOf(request: RequestView, text: string): string {
       { status: 400 },
     );
   }
-  const message = `A webhook takes JSON in UTF-8, such as "application/json", or a form with a field "payload", but the Content-Type was ${JSON.stringify(contentType.slice(0, 80))}.`;
+  const message = `A webhook accepts JSON in UTF-8, such as "application/json", or a form with a field "payload", but the Content-Type was ${JSON.stringify(contentType.slice(0, 80))}.`;
   throw new RequestError(message, {
     status: 415,
     headers: { accept: 'application/json, application/x-www-form-urlencoded' },

@@ -22,7 +22,7 @@ export async function streamJson(
           const batch = await batches.next();
           next = batch.done ? null : `,${batch.value}`;
         } catch (error) {
-          context.log.error({ err: error }, 'A streamed answer could not be read to its end.');
+          context.log.error({ err: error }, 'A streamed response could not be read completely.');
           controller.error(error);
           return;
         }

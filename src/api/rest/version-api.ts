@@ -45,7 +45,7 @@ export function createVersionApi(dialect: Dialect, services: Services): VersionA
     if (taken === '' || isFound) return refuse(new RequestError(dialect.unknownRoute, { status: 404 }));
     const headers = { allow: `${taken}, OPTIONS` };
     if (method === 'OPTIONS') return calls.finish(new Reply(204, headers), requestContext);
-    return refuse(new RequestError(`Method not allowed: this takes ${taken}.`, { status: 405, headers }));
+    return refuse(new RequestError(`Method not allowed: this route accepts ${taken}.`, { status: 405, headers }));
   };
 
   return {

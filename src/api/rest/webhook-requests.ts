@@ -15,14 +15,14 @@ export function requirePost(request: RequestView, kind: 'automations' | 'git'): 
   if (id === undefined || found !== kind) throw new RequestError(v3.unknownRoute, { status: 404 });
   if (request.method === 'POST') return id;
   if (request.method === 'OPTIONS') return null;
-  throw new RequestError('Method not allowed: a webhook takes POST.', { status: 405, headers: { allow } });
+  throw new RequestError('Method not allowed: a webhook accepts POST.', { status: 405, headers: { allow } });
 }
 
 /** Refuses a compressed body with 415. */
 export function requireNoEncoding(request: RequestView): void {
   const encoding = request.header('content-encoding')?.trim() ?? '';
   if (encoding === '' || encoding.toLowerCase() === 'identity') return;
-  const message = `A webhook takes no compressed bodies, but the Content-Encoding was ${JSON.stringify(encoding.slice(0, 80))}.`;
+  const message = `A webhook does not accept compressed bodies, but the Content-Encoding was ${JSON.stringify(encoding.slice(0, 80))}.`;
   throw new RequestError(message, { status: 415, headers: { 'accept-encoding': 'identity' } });
 }
 

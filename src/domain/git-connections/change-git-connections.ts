@@ -251,7 +251,7 @@ export async function requireFreeName(
     [enterpriseId, name, id],
   );
   if (taken.length === 0) return;
-  const message = `"name" must be one that no other git connection has, but ${JSON.stringify(name)} is taken.`;
+  const message = `"name" must be unique: no other git connection has, but ${JSON.stringify(name)} is taken.`;
   throw refuse(['name'], message, 'NOT_UNIQUE');
 }
 

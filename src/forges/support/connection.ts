@@ -45,7 +45,7 @@ export function readForgeAddress(host: string, allowHttp: boolean): ForgeAddress
   const refuse = (message: string) => new ForgeError('INVALID_CONNECTION', message);
   // Names end up in policies of pages, where an asterisk has a meaning.
   if (!url || !/^https?:$/.test(url.protocol) || !/^(?:\[[\da-f:.]+\]|[a-z\d_][\w.-]*)$/.test(url.hostname)) {
-    throw refuse('The host must be a host name such as "github.com", or a base URL that begins with https://.');
+    throw refuse('The host must be a host name such as "github.com" or a base URL that begins with https://.');
   }
   if (url.username !== '' || url.password !== '') throw refuse('The host must not contain a user name or a password.');
   if (url.search !== '' || url.hash !== '') throw refuse('The host must not contain a query or a fragment.');

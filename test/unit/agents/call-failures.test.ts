@@ -69,7 +69,7 @@ it('names the key and the remedy', () => {
     baseUrl: 'https://api.openai.com/v1',
   } as const;
   expect(describeFailure('KEY_REFUSED', stored)).toBe(
-    'OpenAI refuses the key "Team" of the organization. Edit the key in the console (Model keys) and enter a valid one, then send a message to let the session go on.',
+    'OpenAI refuses the key "Team" of the organization. Edit the key in the console (Model keys) and enter a valid one, then send a message to continue the session.',
   );
   const own = {
     ...stored,

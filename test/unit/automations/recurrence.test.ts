@@ -80,7 +80,7 @@ describe('the forms of a rule', () => {
     ['FREQ=DAILY;BYSECOND=60', /BYSECOND/],
     ['FREQ=DAILY;BYMONTH=13', /BYMONTH/],
     ['FREQ=DAILY;BYMONTH=-1', /BYMONTH/],
-    ['FREQ=MONTHLY;BYMONTHDAY=0', /BYMONTHDAY must not hold 0/],
+    ['FREQ=MONTHLY;BYMONTHDAY=0', /BYMONTHDAY must not contain 0/],
     ['FREQ=MONTHLY;BYMONTHDAY=32', /BYMONTHDAY/],
     ['FREQ=YEARLY;BYYEARDAY=-367', /BYYEARDAY/],
     ['FREQ=YEARLY;BYWEEKNO=54', /BYWEEKNO/],
@@ -92,7 +92,7 @@ describe('the forms of a rule', () => {
     ['FREQ=DAILY;X-NAME=1', /NAME=VALUE/],
     ['FREQ=DA\u0131LY', /FREQ must be one of/],
     ['FREQ=DAILY;COUNT=\u0663', /COUNT must be an integer/],
-    ['FREQ=DAILY;RSCALE=HEBREW', /"RSCALE" is no part/],
+    ['FREQ=DAILY;RSCALE=HEBREW', /"RSCALE" is not a part/],
     ['DTSTART;TZID=Europe/Berlin:20261201T090000\nRRULE:FREQ=DAILY', /UTC/],
     ['DTSTART:18991231T000000Z\nRRULE:FREQ=DAILY', /1900/],
     ['DTSTART:20261201T090000Z', /one RRULE/],
@@ -141,8 +141,8 @@ describe('rules with unbounded work in the evaluator', () => {
     [`FREQ=DAILY;BYHOUR=${all(24)};BYMINUTE=${all(60)};BYSECOND=${all(60)};BYSETPOS=1`, /make 86400, .* is 96/],
     [`FREQ=YEARLY;BYHOUR=${all(24)};BYMINUTE=0,12,24,36,48`, /make 120/],
     ['FREQ=DAILY;COUNT=1000;BYHOUR=0,3,6,9,12,15,18,21;BYSETPOS=9,-100', /BYSETPOS is greater than the 8 times/],
-    ['FREQ=WEEKLY;BYDAY=MO,TU;BYHOUR=1,2;BYSETPOS=5', /beyond the 4 times/],
-    ['FREQ=HOURLY;BYHOUR=1,2;BYMINUTE=0,30;BYSETPOS=-3', /beyond the 2 times/],
+    ['FREQ=WEEKLY;BYDAY=MO,TU;BYHOUR=1,2;BYSETPOS=5', /greater than the 4 times/],
+    ['FREQ=HOURLY;BYHOUR=1,2;BYMINUTE=0,30;BYSETPOS=-3', /greater than the 2 times/],
   ])('%s is refused without evaluation', (text, message) => {
     expect(recurrenceProblem(ruleOf(text), now)).toMatch(message);
   });

@@ -49,7 +49,7 @@ describe('an encrypted value', () => {
     messages.push(messageOf(() => keyring.open(sealed, 'session:OTHER')));
     messages.push(messageOf(() => before.open(sealed, 'session:KEY')));
     for (const message of messages) {
-      expect(message).toMatch(/^A sealed value .*\./);
+      expect(message).toMatch(/^A stored secret .*\./);
       expect(message).not.toContain('hunter2');
       expect(message).not.toContain('secret key,');
     }

@@ -94,7 +94,7 @@ export function startBudgetedExchange(
   outgoing.once('close', leave);
   return {
     done: run()
-      .catch(() => stop(400, 'The request cannot be passed on.'))
+      .catch(() => stop(400, 'The request cannot be forwarded.'))
       .finally(release),
     cut: leave,
     close() {
@@ -136,7 +136,7 @@ function readBody(
       else if (held.bytes > maxHeldBytes) end(() => resolve({ status: 429, message: tooMany }));
     });
     incoming.once('end', () => end(() => resolve(Buffer.concat(chunks))));
-    incoming.once('close', () => end(() => reject(new Error('The agent has left.'))));
+    incoming.once('close', () => end(() => reject(new Error('The agent disconnected.'))));
   });
 }
 
@@ -150,5 +150,5 @@ function countItems(chunk: Buffer): number {
   return items;
 }
 
-const tooMany = 'The calls under way with a key that has a budget are too large together. Retry when one has ended.';
+const tooMany = 'The pending calls with a key that has a budget are too large in total. Retry when one has ended.';
 const tooLarge = `The request is too large for a key with a budget: its body may take at most ${maxBytes} bytes, with ${maxItems} objects and items.`;

@@ -38,7 +38,7 @@ export async function streamDetails(context: Context, session: SessionRecord): P
         } catch (error) {
           context.log.error(
             { err: error, sessionId: session.id },
-            'The messages of a session could not be read to their end.',
+            'The messages of a session could not be read completely.',
           );
           controller.error(error);
           return;

@@ -120,7 +120,7 @@ export function* checkRecurrence(
   const first = nextAfter(now);
   if (first === undefined) {
     const next = rule.count === 0 ? 'COUNT is 0' : 'no time after now fits it';
-    return `The rule never fires: ${next}, or finding one takes more work than a rule may take.`;
+    return `The rule never fires: ${next}, or finding its times takes too long.`;
   }
   if (isSparse(rule)) return null;
   let last = first;

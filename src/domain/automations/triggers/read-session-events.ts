@@ -180,6 +180,6 @@ function causeOf(event: SessionEvent): RunCause {
     depth,
     ...(depth < maxChainLength
       ? {}
-      : { skip: `${maxChainLength} automations have followed one another to this session, and no more may.` }),
+      : { skip: `${maxChainLength} automations have triggered one another up to this session, which is the maximum.` }),
   };
 }

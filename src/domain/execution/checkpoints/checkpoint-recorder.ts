@@ -288,7 +288,7 @@ class Recorder implements CheckpointRecorder {
     this.#notifying = this.#notifying.then(write).catch((error: unknown) => {
       if (error instanceof FencedError) return this.#lose(error);
       const { sessionId } = this.#options;
-      this.#services.log.warn({ err: error, sessionId }, 'A notice about checkpoints could not be written.');
+      this.#services.log.warn({ err: error, sessionId }, 'A notice about checkpoints could not be written to the log.');
     });
   }
 

@@ -117,7 +117,7 @@ export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks
   };
   const reportFailure = (error: unknown) => {
     if (!(error instanceof FencedError)) {
-      log.error({ err: error, sessionId: run.sessionId }, 'What a session uses could not be written or looked up.');
+      log.error({ err: error, sessionId: run.sessionId }, 'The usage of a session could not be recorded.');
       return;
     }
     if (isOver) return;

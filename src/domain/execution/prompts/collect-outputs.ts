@@ -88,7 +88,7 @@ function reasonOf(context: Context, error: unknown): string {
     const isTooLarge = error.code === 'LIMIT_EXCEEDED';
     return isTooLarge ? `it has more than ${maxAttachmentBytes} bytes.` : 'it leads to no file of the workspace.';
   }
-  log.error({ err: error }, 'A file that an agent left could not be kept.');
+  log.error({ err: error }, 'A file that an agent left could not be stored.');
   return 'something went wrong inside of the service.';
 }
 

@@ -122,6 +122,6 @@ function ownCredential({ provider, own }: ProviderRoute): ProviderCredential {
 function missing(label: string, { provider }: ProviderRoute): string {
   return (
     `The session cannot use ${label} any longer: it was deleted or disabled, or its user has left the organization. Add another ` +
-    `key for ${providerApis[provider].name} in the console (Model keys), then send a message to let the session go on.`
+    `key for ${providerApis[provider].name} in the console (Model keys), then send a message to continue the session.`
   );
 }

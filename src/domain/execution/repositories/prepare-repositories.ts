@@ -190,7 +190,7 @@ function cloneGateway(
     const gateway = await openGitGateway({
       ...access,
       socketPath: null,
-      rulesFor: () => ({ refused: 'READ_ONLY', message: 'The service does not push.' }),
+      rulesFor: () => ({ refused: 'READ_ONLY', message: 'The service itself does not push.' }),
       onPush: () => undefined,
       addresses: addressRulesOf(repositories),
       maskOf: createMask,

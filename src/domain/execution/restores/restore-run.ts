@@ -77,7 +77,7 @@ export async function prepareWorkspace(
   if (tried.hasNoResult) {
     context.log.warn(
       { sessionId, reason: tried.reason },
-      'The stored result of a set-up cannot be restored, and is forgotten.',
+      'The stored result of a set-up cannot be restored, so it was deleted.',
     );
     if (newest?.parentId != null) await forgetBuild(context, newest.parentId);
     await recordStart(context, run, null, null);

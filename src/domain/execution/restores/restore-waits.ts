@@ -65,6 +65,7 @@ export async function waitForRestore(context: Context, run: ClaimedRun, delay: R
   try {
     await recordRestoreDelay(context, run, isMissing);
   } catch (error) {
-    if (!(error instanceof FencedError)) context.log.error({ err: error, sessionId }, 'A wait could not be written.');
+    if (!(error instanceof FencedError))
+      context.log.error({ err: error, sessionId }, 'A wait could not be written to the log.');
   }
 }

@@ -38,20 +38,20 @@ const permanentFailures = {
   },
   login: {
     code: 'agent_login_refused',
-    advice: 'Check the key or the login that its profile gives it, then send a message to let it go on.',
+    advice: 'Check the key or the login that its profile gives it, then send a message to continue.',
   },
   request: {
     code: 'agent_request_refused',
     advice:
-      'The same would be refused again. Check the model and the provider of its profile, or ask for something else, then send a message to let it go on.',
+      'The same would be refused again. Check the model and the provider of its profile, or ask for something else, then send a message to continue.',
   },
   settings: {
     code: 'agent_settings_refused',
-    advice: 'Correct its profile, then send a message to let it go on.',
+    advice: 'Correct its profile, then send a message to continue.',
   },
   limit: {
     code: 'agent_failed',
-    advice: 'It would be likely to send that again. Ask for it in another way, or send a message to let it go on.',
+    advice: 'It would be likely to send that again. Ask for it in another way, or send a message to continue.',
   },
 } as const satisfies Record<CrashCause, { code: Failure['code']; advice: string } | null>;
 

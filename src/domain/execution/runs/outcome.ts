@@ -5,11 +5,11 @@ import type { TurnOutcome } from '../reports/reports.ts';
 
 // Messages of the stops that leave the session waiting for the user (docs/wire/status.md#transitions).
 const stopMessages: Partial<Record<string, string>> = {
-  'max_tokens': 'The agent stopped because it reached the limit of tokens. Send a message to let it go on.',
+  'max_tokens': 'The agent stopped because it reached the limit of tokens. Send a message to continue.',
   'max_turn_requests':
-    'The agent stopped because it reached the limit of requests in one turn. Send a message to let it go on.',
+    'The agent stopped because it reached the limit of requests in one turn. Send a message to continue.',
   'max_turn_time':
-    'The agent was stopped because its turn took longer than its profile allows. Send a message to let it go on.',
+    'The agent was stopped because its turn took longer than its profile allows. Send a message to continue.',
   refusal: 'The agent refused to go on.',
 };
 

@@ -53,6 +53,7 @@ async function waitForQuota({ context, run, agent }: LeasedRun, crash: AgentCras
     if (outcome === 'recorded') return;
     await recordCrash(context, run, { ...quotaOver, stderr: null }, []);
   } catch (error) {
-    if (!(error instanceof FencedError)) context.log.error({ err: error, sessionId }, 'A wait could not be written.');
+    if (!(error instanceof FencedError))
+      context.log.error({ err: error, sessionId }, 'A wait could not be written to the log.');
   }
 }

@@ -125,7 +125,7 @@ function noModel({ route, key, id }: RouteKey, error: ProviderRequestError | nul
       ? `There is no list of models at ${host}${pathname.replace(/\/+$/, '')}, the base URL of ${key.source}. Check the base URL: most servers ` +
         'need /v1 at its end. If the server has no such list, choose a model for the session. Then send a message to let the session go on.'
       : `The server at ${host}, the base URL of ${key.source}, lists no models for the agent. Choose a model for the session, or a default ` +
-        'model of the organization, then send a message to let the session go on.';
+        'model of the organization, then send a message to continue the session.';
   return new ProviderCrash({ code: 'NOT_FOUND', message });
 }
 

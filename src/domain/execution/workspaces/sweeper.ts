@@ -42,7 +42,7 @@ export function createSweeper(context: Context, options: SweepOptions): Sweeper 
     isAgain = true;
     isFull ||= isWhole;
     running ??= sweep()
-      .catch((error: unknown) => log.warn({ err: error }, 'Workspaces could not be looked through for deletion.'))
+      .catch((error: unknown) => log.warn({ err: error }, 'Workspaces could not be checked for deletion.'))
       .finally(() => {
         running = null;
         if (isAgain) run(false);

@@ -58,7 +58,7 @@ export async function createFolder(
     if (replay !== null) return readOwnFolder(tx, replay);
     const siblings = await lockFolders(tx, authorizedScope);
     if (siblings.size >= maxFolders) {
-      throw refuse(['name'], `There are ${maxFolders} folders here already, which is the most.`, 'LIMIT_EXCEEDED');
+      throw refuse(['name'], `There are already ${maxFolders} folders here, which is the maximum.`, 'LIMIT_EXCEEDED');
     }
     const folder: FolderRecord = {
       id,

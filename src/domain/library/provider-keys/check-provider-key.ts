@@ -41,7 +41,7 @@ export interface UnsavedKey {
 }
 
 const remedies: Readonly<Record<ProviderFailureCode, string>> = {
-  KEY_REFUSED: 'Enter a current key of the provider.',
+  KEY_REFUSED: 'Enter a valid key of the provider.',
   ACCOUNT_EMPTY: 'Add credit at the provider, raise the limit there, or use another key.',
   RATE_LIMITED: 'Wait and try again.',
   NOT_FOUND: 'Check the base URL: most servers need /v1 at its end.',

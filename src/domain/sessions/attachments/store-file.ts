@@ -52,7 +52,7 @@ export async function storeFile(
     await files
       .settle(id)
       .catch((error: unknown) =>
-        context.log.warn({ err: error, attachmentId: id }, 'A stored file could not be settled.'),
+        context.log.warn({ err: error, attachmentId: id }, 'A stored file could not be committed.'),
       );
     return attachment;
   } catch (error) {

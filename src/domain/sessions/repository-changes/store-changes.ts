@@ -72,7 +72,7 @@ export async function storeChanges(
   });
   for (const id of replaced)
     await context.files.discard(id).catch((error: unknown) => {
-      context.log.warn({ err: error, attachmentId: id }, 'A replaced file of changes could not be deleted yet.');
+      context.log.warn({ err: error, attachmentId: id }, 'A replaced change file could not be deleted yet.');
     });
 }
 

@@ -56,10 +56,7 @@ export function createLegacyUses(services: Pick<Services, 'store' | 'now' | 'log
       );
     } catch (error) {
       for (const count of writing) add(count);
-      services.log.warn(
-        { err: error },
-        'The calls of legacy routes could not be written; they are kept for the next time.',
-      );
+      services.log.warn({ err: error }, 'The calls of legacy routes could not be recorded. The service tries again.');
     }
   };
   return {

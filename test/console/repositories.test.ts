@@ -125,7 +125,7 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     await page.setViewportSize({ width: 375, height: 844 });
     await page.goto('/sessions?new=yes');
     await page.getByLabel('Prompt').fill('Without any');
-    await page.getByText('These are the default ones.', { exact: false }).waitFor();
+    await page.getByText('These are the default repositories.', { exact: false }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     expect(await overflow(page)).toBeLessThanOrEqual(0);
     await page.getByRole('button', { name: 'Remove git.test/acme/site' }).click();

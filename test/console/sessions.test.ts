@@ -237,7 +237,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.getByRole('dialog').getByLabel('Tags').fill('one more');
     await page.getByRole('button', { name: 'Add' }).click();
     const report = page.getByRole('dialog', { name: 'Done' });
-    await report.getByText('105 sessions tagged, 1 failed.').waitFor();
+    await report.getByText('105 sessions tagged. 1 failed.').waitFor();
     const refused = report.getByRole('list', { name: 'Failed sessions' }).getByRole('listitem');
     expect(await refused.count()).toBe(1);
     expect(await refused.getByRole('link').textContent()).toContain(full.replace(/^.*-/, ''));

@@ -84,7 +84,7 @@ describe.skipIf(missing !== null)('actions in the console', { timeout: 120_000 }
       { tags: ['new'] },
     ]);
     await undo(page).click();
-    await page.getByText('2 sessions restored to their previous tags.').waitFor();
+    await page.getByText('Tags of 2 sessions restored.').waitFor();
     expect(await Promise.all(ids.map((id) => read(token, id)))).toMatchObject([{ tags: ['old'] }, { tags: [] }]);
     await expect.poll(() => page.locator('.sessions li', { hasText: 'new' }).count()).toBe(0);
     await page.getByLabel('Select all shown').check();
@@ -122,7 +122,7 @@ describe.skipIf(missing !== null)('actions in the console', { timeout: 120_000 }
     const input = { selection: { sessionIds: [other] }, tags: many };
     await runMutation(test, 'tagSessions', 'results { sessionId }', input, token);
     release();
-    await page.getByRole('dialog', { name: 'Done' }).getByText('0 sessions tagged, 2 failed.').waitFor();
+    await page.getByRole('dialog', { name: 'Done' }).getByText('0 sessions tagged. 2 failed.').waitFor();
     await page.getByRole('dialog', { name: 'Done' }).getByText('at most 50').first().waitFor();
     await page.getByRole('dialog', { name: 'Done' }).getByRole('button', { name: 'Close' }).first().click();
     await expect.poll(() => tagged.count()).toBe(0);

@@ -7,6 +7,8 @@ import type { bulkBarTagMutation } from '../__generated__/bulkBarTagMutation.gra
 import type { bulkBarTerminateMutation } from '../__generated__/bulkBarTerminateMutation.graphql.ts';
 import type { bulkBarUnarchiveMutation } from '../__generated__/bulkBarUnarchiveMutation.graphql.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import { common } from '../texts/common.ts';
+import { bulkResults, bulkBar as texts } from '../texts/sessions.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm, Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
@@ -25,8 +27,8 @@ interface Chosen {
 
 interface BulkBarProps {
   readonly target: Target;
-  /** The number of selected sessions, as a label. */
-  readonly targetLabel: string;
+  /** The number of selected sessions; null: all that match the filter. */
+  readonly count: number | null;
   readonly isArchived: boolean;
   /** The selected sessions that are loaded, with their current status. */
   readonly chosen: readonly Chosen[];
@@ -34,7 +36,7 @@ interface BulkBarProps {
 }
 
 /** The bar with operations on several sessions. */
-export function BulkBar({ target, targetLabel, isArchived, chosen, onDone }: BulkBarProps) {
+export function BulkBar({ target, count: selectedCount, isArchived, chosen, onDone }: BulkBarProps) {
   const toasts = useToasts();
   const [report, setReport] = useState<Report | null>(null);
   const isStopped = useRef(false);
@@ -134,7 +136,7 @@ export function BulkBar({ target, targetLabel, isArchived, chosen, onDone }: Bul
   `);
 
   const isByFilter = 'filter' in target;
-  const run = async (done: string, mutate: BatchMutation, undo: Undo = never) => {
+  const run = async (done: Report['done'], mutate: BatchMutation, undo: Undo = never) => {
     setOpenDialog(null);
     isStopped.current = false;
     const ended = await actOnAll(target, mutate, (state) => {
@@ -145,7 +147,7 @@ export function BulkBar({ target, targetLabel, isArchived, chosen, onDone }: Bul
     const { count, refusals, sessionIds } = ended;
     // An operation that cannot be undone completely offers no undo.
     const isUndoable = sessionIds.length === count && undo !== never;
-    if (count > 0) toasts.say(sentence(count, done), isUndoable ? () => void undo(ended) : undefined);
+    if (count > 0) toasts.say(bulkResults[done](count), isUndoable ? () => void undo(ended) : undefined);
     if (refusals.length > 0) return setReport({ ...ended, done });
     setReport(null);
     onDone();
@@ -160,7 +162,7 @@ export function BulkBar({ target, targetLabel, isArchived, chosen, onDone }: Bul
     const wasAwake = new Set(chosen.flatMap(({ sessionId, status }) => (awake.has(status) ? [sessionId] : [])));
     return run(isArchived ? 'unarchived' : 'archived', putAll(!isArchived), async ({ sessionIds }) => {
       const undone = await actOnAll({ sessionIds }, putAll(isArchived), () => false);
-      if (undone.count > 0) toasts.say(sentence(undone.count, isArchived ? 'archived again' : 'unarchived'));
+      if (undone.count > 0) toasts.say(bulkResults[isArchived ? 'archivedAgain' : 'unarchived'](undone.count));
       if (isArchived) return;
       for (const sessionId of undone.sessionIds) if (wasAwake.has(sessionId)) await resume({ input: { sessionId } });
     });
@@ -182,15 +184,15 @@ export function BulkBar({ target, targetLabel, isArchived, chosen, onDone }: Bul
         const replace: BatchMutation = (input) => tag({ input: { ...input, tags: JSON.parse(had), mode: 'REPLACE' } });
         undone += (await actOnAll({ sessionIds: ids }, replace, () => false)).count;
       }
-      if (undone > 0) toasts.say(sentence(undone, 'restored to their previous tags'));
+      if (undone > 0) toasts.say(bulkResults.tagsRestored(undone));
     };
     void run('tagged', (input) => tag({ input: { ...input, tags } }, expect), isByFilter ? never : undo);
   };
-  const putLabel = isArchived ? 'Unarchive' : 'Archive';
+  const putLabel = isArchived ? common.unarchive : common.archive;
   return (
     <div className="actions">
       <Button size="small" icon="tag" onClick={() => setOpenDialog('tag')}>
-        Tag
+        {texts.tag}
       </Button>
       <Button
         size="small"
@@ -201,18 +203,17 @@ export function BulkBar({ target, targetLabel, isArchived, chosen, onDone }: Bul
         {putLabel}
       </Button>
       <Button size="small" icon="power" tone="danger" onClick={() => setOpenDialog('terminate')}>
-        Terminate
+        {common.terminate}
       </Button>
       {openDialog === 'terminate' && (
         <Confirm
-          title={`Terminate ${targetLabel}?`}
+          title={selectedCount === null ? texts.terminateAllTitle : texts.terminateTitle(selectedCount)}
           text={
             <>
-              {isByFilter && <TerminateCount target={target} />} Their agents stop and their secrets are deleted. They
-              no longer accept messages. Their transcripts are kept.
+              {isByFilter && <TerminateCount target={target} />} {texts.terminateText}
             </>
           }
-          confirmLabel="Terminate"
+          confirmLabel={common.terminate}
           isBusy={isTerminating}
           onClose={() => setOpenDialog(null)}
           onConfirm={() => void run('terminated', (input) => terminate({ input }))}
@@ -220,8 +221,8 @@ export function BulkBar({ target, targetLabel, isArchived, chosen, onDone }: Bul
       )}
       {openDialog === 'put' && (
         <Confirm
-          title={`${putLabel} ${targetLabel}?`}
-          text="This includes sessions that are not loaded yet."
+          title={isArchived ? texts.unarchiveAllTitle : texts.archiveAllTitle}
+          text={texts.includesUnshown}
           confirmLabel={putLabel}
           tone="primary"
           onClose={() => setOpenDialog(null)}
@@ -254,8 +255,6 @@ const awake: ReadonlySet<string> = new Set(stateGroups.active.status);
 /** For operations without an undo. */
 const never: Undo = () => undefined;
 
-const sentence = (count: number, done: string) => `${count} ${count === 1 ? 'session' : 'sessions'} ${done}.`;
-
 interface TagDialogProps {
   readonly isBusy: boolean;
   readonly onClose: () => void;
@@ -275,21 +274,21 @@ function TagDialog({ isBusy, onClose, onTags }: TagDialogProps) {
   };
   return (
     <Dialog
-      title="Add tags"
+      title={texts.addTags}
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
           <Button type="submit" form={form} tone="primary" isBusy={isBusy} disabled={tags.length === 0}>
-            Add
+            {common.add}
           </Button>
         </>
       }
     >
       <form id={form} onSubmit={submit}>
         <TextField
-          label="Tags"
-          hint="Separate tags with commas. Existing tags are kept."
+          label={common.tags}
+          hint={texts.tagsHint}
           value={text}
           onChange={(event) => setText(event.target.value)}
         />

@@ -1,13 +1,15 @@
 import { Link } from 'wouter';
 import { sessionAddress } from '../session/address.ts';
+import { common } from '../texts/common.ts';
+import { bulkResults, bulkReport as texts } from '../texts/sessions.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import type { Progress } from './act-on-all.ts';
 
 /** The progress report of a bulk operation. */
 export interface Report extends Progress {
-  /** The past participle of the operation: "archived". */
-  readonly done: string;
+  /** The operation: "archived". */
+  readonly done: keyof typeof bulkResults;
 }
 
 /** The maximum number of refusals that are listed. */
@@ -25,15 +27,15 @@ export function BulkReport({ report, onStop, onClose }: BulkReportProps) {
   const shown = refusals.slice(0, maxShown);
   return (
     <Dialog
-      title={isOver ? 'Done' : 'In progress'}
+      title={isOver ? texts.done : texts.inProgress}
       onClose={isOver ? onClose : onStop}
-      actions={isOver ? <Button onClick={onClose}>Close</Button> : <Button onClick={onStop}>Stop</Button>}
+      actions={
+        isOver ? <Button onClick={onClose}>{common.close}</Button> : <Button onClick={onStop}>{texts.stop}</Button>
+      }
     >
-      <p role="status">
-        {count} {count === 1 ? 'session' : 'sessions'} {done}, {refusals.length} failed.
-      </p>
+      <p role="status">{texts.progress({ done: bulkResults[done](count), failed: refusals.length })}</p>
       {shown.length > 0 && (
-        <ul className="refusals" aria-label="Failed sessions">
+        <ul className="refusals" aria-label={texts.label}>
           {shown.map(({ sessionId, message }) => (
             <li key={sessionId}>
               <Link href={sessionAddress(sessionId)}>{sessionId}</Link> {message}
@@ -41,7 +43,7 @@ export function BulkReport({ report, onStop, onClose }: BulkReportProps) {
           ))}
         </ul>
       )}
-      {refusals.length > shown.length && <p>And {refusals.length - shown.length} more.</p>}
+      {refusals.length > shown.length && <p>{texts.more({ count: refusals.length - shown.length })}</p>}
     </Dialog>
   );
 }

@@ -5,6 +5,8 @@ import { useSigned } from '../app/gate.tsx';
 import { useMemberChoices } from '../pickers/use-member-choices.ts';
 import { usePlaybookChoices } from '../pickers/use-playbook-choices.ts';
 import { useRepositoryChoices } from '../pickers/use-repository-choices.ts';
+import { common } from '../texts/common.ts';
+import { filterBar as texts } from '../texts/sessions.ts';
 import { Button } from '../ui/button.tsx';
 import { Select, TextField } from '../ui/field.tsx';
 import { Picker } from '../ui/picker.tsx';
@@ -88,15 +90,15 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
     <search className="filters">
       <div className="filters-first">
         <TypedField
-          label="Search titles"
-          placeholder="Search titles"
+          label={texts.searchTitles}
+          placeholder={texts.searchTitles}
           type="search"
           value={filters.q}
           onChange={(q) => onChange({ q })}
         />
         <span className="filters-toggle">
           <Button size="small" aria-expanded={isOpen} aria-controls={more} onClick={() => setOpen(!isOpen)}>
-            {count === 0 ? 'Filter' : `Filter (${count})`}
+            {count === 0 ? texts.filter : texts.filterCount({ count })}
           </Button>
         </span>
         <Button
@@ -105,29 +107,40 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
           aria-pressed={filters.archived === 'yes'}
           onClick={() => onChange({ archived: filters.archived === 'yes' ? '' : 'yes' })}
         >
-          Archived
+          {common.archived}
         </Button>
         {isNarrowed && (
           <Button size="small" tone="quiet" icon="close" onClick={onClear}>
-            Clear
+            {texts.clear}
           </Button>
         )}
       </div>
       <UsageFilters filters={filters} onChange={onChange} />
       <div className="filters-more" id={more} data-open={isOpen || undefined}>
-        {choice('state', 'Status', optionsOf('Any status', stateLabels))}
-        {choice('origin', 'Origin', optionsOf('Any origin', origins))}
-        {picker('playbook', 'Playbook', 'Any playbook', playbooks)}
-        {picker('repository', 'Repository', 'Any repository', repositories, [], true)}
-        {choice('pr', 'Pull request', optionsOf('Any pull request', pullRequestStates))}
+        {choice('state', common.status, optionsOf(texts.anyStatus, stateLabels))}
+        {choice('origin', common.origin, optionsOf(texts.anyOrigin, origins))}
+        {picker('playbook', common.playbook, texts.anyPlaybook, playbooks)}
+        {picker('repository', common.repository, texts.anyRepository, repositories, [], true)}
+        {choice('pr', common.pullRequest, optionsOf(texts.anyPullRequest, pullRequestStates))}
         {allowedTags && allowedTags.length > 0 ? (
           // Sessions may still have tags that are no longer allowed.
-          picker('tag', 'Tag', 'Any tag', tags, [], true)
+          picker('tag', texts.tag, texts.anyTag, tags, [], true)
         ) : (
-          <TypedField label="Tag" placeholder="Tag" value={filters.tag} onChange={(tag) => onChange({ tag })} />
+          <TypedField
+            label={texts.tag}
+            placeholder={texts.tag}
+            value={filters.tag}
+            onChange={(tag) => onChange({ tag })}
+          />
         )}
         {(own !== null || people !== nobody) &&
-          picker('by', 'Started by', 'By anyone', people, own === null ? [] : [{ value: own, label: 'By me' }])}
+          picker(
+            'by',
+            common.startedBy,
+            texts.byAnyone,
+            people,
+            own === null ? [] : [{ value: own, label: texts.byMe }],
+          )}
       </div>
     </search>
   );

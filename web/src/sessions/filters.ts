@@ -1,20 +1,22 @@
 import { useMemo } from 'react';
 import { useUrlParams } from '../layout/use-url-params.ts';
+import { common } from '../texts/common.ts';
+import { filters as texts } from '../texts/sessions.ts';
 import { dayAfter, isDay } from '../usage/days.ts';
 
 /** States as users search for them, each with one or more statuses of the service. */
 export const stateGroups = {
-  active: { label: 'Working', status: ['NEW', 'CLAIMED', 'RUNNING', 'RESUMING'] },
-  suspended: { label: 'Suspended', status: ['SUSPENDED'] },
-  finished: { label: 'Ended', status: ['EXIT'] },
-  failed: { label: 'Failed', status: ['ERROR'] },
+  active: { label: texts.working, status: ['NEW', 'CLAIMED', 'RUNNING', 'RESUMING'] },
+  suspended: { label: texts.suspended, status: ['SUSPENDED'] },
+  finished: { label: texts.ended, status: ['EXIT'] },
+  failed: { label: common.failed, status: ['ERROR'] },
 } as const;
 
 /** Labels of session origins. */
-export const origins = { API: 'API', WEBAPP: 'Console', AUTOMATION: 'Automation', CLI: 'CLI', OTHER: 'Other' } as const;
+export const origins = texts.origins;
 
 /** Labels of the states of pull requests. */
-export const pullRequestStates = { OPEN: 'Open PR', MERGED: 'Merged PR', CLOSED: 'Closed PR' } as const;
+export const pullRequestStates = texts.pullRequestStates;
 
 /** Outcomes as Usage counts them, with their conditions. `FINISHED` includes sessions whose end has no reason. */
 const outcomes = {

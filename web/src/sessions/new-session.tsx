@@ -13,10 +13,13 @@ import { useAttemptKey } from '../relay/use-attempt-key.ts';
 import { useMutation } from '../relay/use-mutation.ts';
 import { sessionAddress } from '../session/address.ts';
 import { OptionSelect } from '../session/agent-options.tsx';
+import { common } from '../texts/common.ts';
+import { newSession as texts } from '../texts/sessions.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { errorOf, Select, TextArea, TextField } from '../ui/field.tsx';
 import { Picker } from '../ui/picker.tsx';
+import { RichText } from '../ui/rich-text.tsx';
 import { Loading } from '../ui/states.tsx';
 import { visible } from '../ui/visible.ts';
 import { PickFiles, UploadList } from '../uploads/uploads.tsx';
@@ -98,15 +101,15 @@ export function NewSession({ organizationId, repository, playbookId, onClose }: 
   };
   return (
     <Dialog
-      title="New session"
+      title={common.newSession}
       size="large"
       onClose={onClose}
       isDirty={uploads.all.length > 0 || JSON.stringify(repositories) !== JSON.stringify(first)}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
           <Button type="submit" form={form} tone="primary" isBusy={isBusy} disabled={!uploads.areSent}>
-            Start
+            {texts.start}
           </Button>
         </>
       }
@@ -121,7 +124,7 @@ export function NewSession({ organizationId, repository, playbookId, onClose }: 
           event.currentTarget.requestSubmit();
         }}
       >
-        <Suspense fallback={<Loading label="Loading" rows={3} />}>
+        <Suspense fallback={<Loading label={common.loading} rows={3} />}>
           <Fields {...{ organizationId, playbookId, errors, uploads, repositories }} onRepositories={setRepositories} />
         </Suspense>
       </form>
@@ -160,10 +163,13 @@ function NoKey({ name }: { readonly name: string }) {
   const { may } = useSigned();
   const isManager = may('MANAGE_ORG_SECRETS') || may('MANAGE_ENTERPRISE_SETTINGS');
   return (
-    <>
-      {name} has no model key.{' '}
-      <Link href={isManager ? '/manage/model-keys' : '/manage/my-model-keys'}>Add a model key</Link>
-    </>
+    <RichText
+      text={texts.noKey}
+      slots={{
+        name,
+        link: (text) => <Link href={isManager ? '/manage/model-keys' : '/manage/my-model-keys'}>{text}</Link>,
+      }}
+    />
   );
 }
 
@@ -177,14 +183,8 @@ function DefaultAgentWarning({ problem, agent }: DefaultAgentWarningProps) {
   const isManager = useSigned().may('MANAGE_ENTERPRISE_SETTINGS');
   return (
     <span>
-      {problem === 'MISSING'
-        ? `The default agent "${visible(agent)}" is no longer available. Choose an agent.`
-        : 'The demo agent uses no model. It shows what a session is, and runs simple commands.'}{' '}
-      {isManager ? (
-        <Link href="/manage/agents">Install an agent (Settings → Agents)</Link>
-      ) : (
-        'An administrator can install another one.'
-      )}
+      {problem === 'MISSING' ? texts.agentMissing({ agent: visible(agent) }) : texts.demoAgent}{' '}
+      {isManager ? <Link href="/manage/agents">{texts.installAgent}</Link> : texts.askAdministrator}
     </span>
   );
 }
@@ -250,7 +250,7 @@ function Fields({ organizationId, playbookId, errors, uploads, repositories, onR
     <>
       <TextArea
         ref={prompt}
-        label="Prompt"
+        label={common.prompt}
         name="prompt"
         rows={6}
         required={playbook === ''}
@@ -264,13 +264,13 @@ function Fields({ organizationId, playbookId, errors, uploads, repositories, onR
         </Suspense>
       )}
       <div className="files">
-        <PickFiles uploads={uploads}>Attach files</PickFiles>
-        <span className="hint">{isOver ? 'Drop files anywhere.' : 'You can also drop or paste files.'}</span>
+        <PickFiles uploads={uploads}>{texts.attachFiles}</PickFiles>
+        <span className="hint">{isOver ? texts.dropAnywhere : texts.dropHint}</span>
         <UploadList uploads={uploads} />
       </div>
       <RepositoriesPicker
         organizationId={organizationId}
-        label="Repositories"
+        label={common.repositories}
         listName="repositories"
         hasBranches
         value={repositories ?? defaults}
@@ -279,24 +279,29 @@ function Fields({ organizationId, playbookId, errors, uploads, repositories, onR
         hint={
           repositories === null
             ? defaults.length > 0
-              ? 'These are the default ones. A prompt that names others as @owner/name uses those instead.'
-              : 'Choose some, or name them in the prompt as @owner/name.'
+              ? texts.defaultsHint
+              : texts.chooseHint
             : repositories.length === 0
-              ? 'The session works without a repository.'
+              ? texts.noRepositoryHint
               : undefined
         }
       />
       <div className="fields">
-        <TextField label="Title" name="title" placeholder="From the prompt" error={errorOf(errors, 'title')} />
         <TextField
-          label="Tags"
+          label={common.title}
+          name="title"
+          placeholder={common.titleFromPrompt}
+          error={errorOf(errors, 'title')}
+        />
+        <TextField
+          label={common.tags}
           name="tags"
-          placeholder="tag, tag"
-          hint={allowed.length > 0 && `Allowed tags: ${visible(allowed.join(', '))}`}
+          placeholder={texts.tagsPlaceholder}
+          hint={allowed.length > 0 && texts.allowedTags({ tags: visible(allowed.join(', ')) })}
           error={errorOf(errors, 'tags')}
         />
         <Select
-          label="Agent"
+          label={common.agent}
           name="agent"
           error={errorOf(errors, 'agent')}
           value={agentId}
@@ -309,7 +314,7 @@ function Fields({ organizationId, playbookId, errors, uploads, repositories, onR
             )
           }
         >
-          <option value="">{standard ? `${standard.name} (default)` : 'Default'}</option>
+          <option value="">{standard ? common.defaultName({ name: standard.name }) : common.default}</option>
           {agents
             .filter((agent) => agent !== standard)
             .map((agent) => (
@@ -321,11 +326,11 @@ function Fields({ organizationId, playbookId, errors, uploads, repositories, onR
         {chosen && asksForModel(chosen) && (
           <ModelPicker
             key={chosen.agentId}
-            label="Model"
+            label={common.model}
             name={`${optionPrefix}model`}
             agentId={chosen.agentId}
             organizationId={organizationId}
-            none={standardModel === undefined ? 'Default' : `${standardModel} (default)`}
+            none={standardModel === undefined ? common.default : common.defaultName({ name: standardModel })}
           />
         )}
         {(chosen?.options ?? []).map((option) => (
@@ -337,9 +342,9 @@ function Fields({ organizationId, playbookId, errors, uploads, repositories, onR
           />
         ))}
         <Picker
-          label="Playbook"
+          label={common.playbook}
           name="playbookId"
-          none="None"
+          none={common.none}
           source={playbooks}
           value={playbook}
           onChange={setPlaybook}
@@ -347,21 +352,21 @@ function Fields({ organizationId, playbookId, errors, uploads, repositories, onR
         />
         {seesSnapshots && (
           <Picker
-            label="Snapshot"
+            label={common.snapshot}
             name="snapshotId"
-            none="None"
-            emptyText="No snapshots yet. You can save one in the details of a session."
+            none={common.none}
+            emptyText={texts.noSnapshots}
             source={snapshots}
             error={errorOf(errors, 'snapshotId')}
           />
         )}
         <TextField
-          label="ACU limit"
+          label={common.acuLimit}
           name="maxAcuLimit"
           type="number"
           min={1}
           step={1}
-          placeholder="No limit"
+          placeholder={common.noLimit}
           error={errorOf(errors, 'maxAcuLimit')}
         />
       </div>

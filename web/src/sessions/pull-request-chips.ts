@@ -1,3 +1,5 @@
+import { pullRequestChips as texts } from '../texts/sessions.ts';
+
 type Tone = 'info' | 'good' | 'bad' | 'plain';
 
 /** The pull requests of a session in one state. */
@@ -17,7 +19,10 @@ export function pullRequestChips(pullRequests: readonly { readonly state: string
   for (const { state } of pullRequests) counts.set(state, (counts.get(state) ?? 0) + 1);
   return [...counts].flatMap(([state, count]) => {
     if (count === 0) return [];
-    const label = state.toLowerCase().replaceAll('_', ' ');
-    return [{ text: count === 1 ? `PR ${label}` : `${count} PRs ${label}`, tone: pullRequestTone(state) }];
+    const text =
+      state in texts.states
+        ? texts.states[state as keyof typeof texts.states](count)
+        : texts.other({ count, state: state.toLowerCase().replaceAll('_', ' ') });
+    return [{ text, tone: pullRequestTone(state) }];
   });
 }

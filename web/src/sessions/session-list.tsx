@@ -6,6 +6,8 @@ import type { sessionListPaginationQuery } from '../__generated__/sessionListPag
 import type { sessionListRowsQuery } from '../__generated__/sessionListRowsQuery.graphql.ts';
 import type { sessionListSubscription } from '../__generated__/sessionListSubscription.graphql.ts';
 import { useLive } from '../relay/use-live.ts';
+import { common } from '../texts/common.ts';
+import { sessionList as texts } from '../texts/sessions.ts';
 import { Button } from '../ui/button.tsx';
 import { More } from '../ui/more.tsx';
 import { Empty } from '../ui/states.tsx';
@@ -97,19 +99,18 @@ export function SessionList(props: SessionListProps) {
   const chosen = here.filter((id) => selected.has(id));
   const isAllMatching = selectedFilter === filter;
   const target = isAllMatching ? { filter, organizationId } : { sessionIds: chosen };
-  const counted = `${chosen.length} ${chosen.length === 1 ? 'session' : 'sessions'}`;
-  const selectionLabel = chosen.length > 0 ? `${chosen.length} selected` : 'Select all shown';
+  const selectionLabel = chosen.length > 0 ? texts.selected({ count: chosen.length }) : texts.selectShown;
   const isAll = here.length > 0 && chosen.length === here.length;
 
   if (edges.length === 0) {
     return isNarrowed ? (
-      <Empty title="No matching sessions" text="Change or clear the filters.">
-        <Button onClick={onClear}>Clear filters</Button>
+      <Empty title={texts.noneMatch} text={texts.noneMatchText}>
+        <Button onClick={onClear}>{common.clearFilters}</Button>
       </Empty>
     ) : (
-      <Empty title="No sessions yet" text="Start a session to give an agent a task.">
+      <Empty title={texts.none} text={texts.noneText}>
         <Button tone="primary" icon="plus" onClick={onNew}>
-          New session
+          {common.newSession}
         </Button>
       </Empty>
     );
@@ -129,17 +130,17 @@ export function SessionList(props: SessionListProps) {
               setSelectedFilter(null);
             }}
           />
-          <span>{isAllMatching ? 'All matching sessions are selected' : selectionLabel}</span>
+          <span>{isAllMatching ? texts.allSelected : selectionLabel}</span>
         </label>
         {isAll && hasNext && !isAllMatching && (
           <Button size="small" onClick={() => setSelectedFilter(filter)}>
-            Select all matching sessions
+            {texts.selectAll}
           </Button>
         )}
         {(chosen.length > 0 || isAllMatching) && (
           <BulkBar
             target={target}
-            targetLabel={isAllMatching ? 'all matching sessions' : counted}
+            count={isAllMatching ? null : chosen.length}
             isArchived={filter.isArchived ?? false}
             chosen={isAllMatching ? edges.map(({ node }) => node) : edges.map(({ node }) => node).filter(isChosen)}
             onDone={() => {
@@ -149,7 +150,7 @@ export function SessionList(props: SessionListProps) {
           />
         )}
       </div>
-      <ul className="sessions card" ref={list} aria-label="Sessions">
+      <ul className="sessions card" ref={list} aria-label={common.sessions}>
         {edges.map(({ node }) => (
           <SessionRow
             key={node.id}

@@ -5,10 +5,13 @@ import type { sessionRow_session$key } from '../__generated__/sessionRow_session
 import { sessionAddress } from '../session/address.ts';
 import { plainTitle } from '../session/plain-title.ts';
 import { repositoryName } from '../session/repository-text.ts';
+import { common } from '../texts/common.ts';
+import { sessionRow as texts } from '../texts/sessions.ts';
 import { nameOf } from '../ui/actor.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { writeNumber } from '../ui/number.ts';
+import { RichText } from '../ui/rich-text.tsx';
 import { quotaEnd } from '../ui/status.ts';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
@@ -53,6 +56,8 @@ export const SessionRow = memo(function SessionRow({ session, sessionId, isSelec
   const shownTitle = plainTitle(title);
   const { repositories, ...status } = rest;
   const [repository] = repositories ?? [];
+  const more = (repositories ?? []).length - 1;
+  const repositoryText = repository && visible(repositoryName(repository));
   const limitEnd = quotaEnd(status);
   const isShift = useRef(false);
   return (
@@ -64,31 +69,31 @@ export const SessionRow = memo(function SessionRow({ session, sessionId, isSelec
           isShift.current = event.shiftKey;
         }}
         onChange={(event) => onSelect(sessionId, event.target.checked, isShift.current)}
-        aria-label={`Select ${shownTitle}`}
+        aria-label={texts.select({ title: shownTitle })}
       />
       <div className="what">
         <Link href={sessionAddress(sessionId)} data-list-item>
           {shownTitle}
         </Link>
         <p>
-          <span>{nameOf(createdBy) ?? 'Unknown'}</span>
+          <span>{nameOf(createdBy) ?? common.unknown}</span>
           <span>
-            started <Time at={createdAt} />
+            <RichText text={texts.started} slots={{ time: <Time at={createdAt} /> }} />
           </span>
-          {repository && (
+          {repositoryText && (
             <span className="repository-of-row">
-              <Icon name="book" size={12} /> {visible(repositoryName(repository))}
-              {repositories && repositories.length > 1 && ` and ${repositories.length - 1} more`}
+              <Icon name="book" size={12} />{' '}
+              {more > 0 ? texts.repositories({ name: repositoryText, more }) : repositoryText}
             </span>
           )}
-          {acusConsumed >= 0.005 && <span>{writeNumber(acusConsumed)} ACU</span>}
+          {acusConsumed >= 0.005 && <span>{texts.acus({ acus: writeNumber(acusConsumed) })}</span>}
           {pullRequestChips(pullRequests).map(({ text, tone }) => (
             <span className={`pull-request ${tone}`} key={text}>
               <Icon name="pull" size={12} /> {text}
             </span>
           ))}
-          {limitEnd !== null && <span>Waiting for the provider’s limit until {limitEnd.text}</span>}
-          {isArchived && <span className="tag">archived</span>}
+          {limitEnd !== null && <span>{texts.limitReached({ time: limitEnd.text })}</span>}
+          {isArchived && <span className="tag">{common.archived}</span>}
           {tags.slice(0, 5).map((tag) => (
             <span className="tag" key={tag}>
               {visible(tag)}

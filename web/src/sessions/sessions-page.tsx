@@ -1,3 +1,5 @@
+import { common } from '../texts/common.ts';
+import { sessionsPage as texts } from '../texts/sessions.ts';
 import './sessions.css';
 import { Suspense, useCallback, useDeferredValue, useMemo, useState } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
@@ -44,24 +46,24 @@ export function SessionsPage() {
   );
   if (organization === null) {
     return (
-      <Page title="Sessions">
-        <Empty title="No organization" text="You have no access to an organization. Ask an administrator for access." />
+      <Page title={common.sessions}>
+        <Empty title={common.noOrganization} text={texts.noOrganizationText} />
       </Page>
     );
   }
   return (
     <Page
-      title="Sessions"
+      title={common.sessions}
       actions={
         may('USE_SESSIONS') && (
           <Button tone="primary" icon="plus" onClick={open}>
-            New session
+            {common.newSession}
           </Button>
         )
       }
     >
       <ErrorBoundary resetKey={params.toString()} more={<Clear />}>
-        <Suspense fallback={<Loading label="Loading sessions" rows={8} />}>
+        <Suspense fallback={<Loading label={texts.loadingSessions} rows={8} />}>
           <Listed organizationId={organization.organizationId} onNew={open} key={organization.id} />
         </Suspense>
       </ErrorBoundary>
@@ -80,7 +82,7 @@ export function SessionsPage() {
 /** Shown when the service does not accept the URL's filter. */
 function Clear() {
   const { isNarrowed, clear } = useFilters();
-  return isNarrowed && <Button onClick={clear}>Clear filters</Button>;
+  return isNarrowed && <Button onClick={clear}>{common.clearFilters}</Button>;
 }
 
 function Listed({ organizationId, onNew }: { readonly organizationId: string; readonly onNew: () => void }) {
@@ -97,7 +99,7 @@ function Listed({ organizationId, onNew }: { readonly organizationId: string; re
     fetchPolicy: isReturned ? 'store-or-network' : 'store-and-network',
   });
   useListPosition(query, variables);
-  if (!organization) return <Empty title="Organization not found" text="It may have been deleted." />;
+  if (!organization) return <Empty title={texts.organizationNotFound} text={common.mayBeDeleted} />;
   return (
     <>
       <FilterBar {...{ organization, filters, isNarrowed }} onChange={change} onClear={clear} />

@@ -2,11 +2,12 @@ import { useEffect, useState } from 'react';
 import { graphql } from 'react-relay';
 import type { terminateCountMutation } from '../__generated__/terminateCountMutation.graphql.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import { terminateCount as texts } from '../texts/sessions.ts';
 import { type Batch, firstInput, type Target } from './act-on-all.ts';
 
 /** Shows how many sessions a termination would end and refuse, by a dry run of the first batch. */
 export function TerminateCount({ target }: { readonly target: Target }) {
-  const [text, setText] = useState('Counting sessions…');
+  const [text, setText] = useState(texts.counting);
   const [input] = useState(() => firstInput(target));
   const [tryOut] = useMutation<terminateCountMutation>(
     graphql`
@@ -45,7 +46,6 @@ function sentenceOf({ results, hasMore }: Batch): string {
   const all = results ?? [];
   const refused = all.filter(({ userErrors }) => userErrors.length > 0).length;
   const count = all.length - refused;
-  const countText = hasMore ? `At least ${count}` : String(count);
-  const rest = refused === 0 ? '.' : `. ${refused} cannot be terminated.`;
-  return `${countText} ${count === 1 && !hasMore ? 'session' : 'sessions'} will be terminated${rest}`;
+  const ended = hasMore ? texts.minWillEnd(count) : texts.willEnd(count);
+  return refused === 0 ? ended : `${ended} ${texts.refused(refused)}`;
 }

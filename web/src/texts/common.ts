@@ -2,6 +2,18 @@ import type { Strings } from './kit.ts';
 
 /** Words of buttons, columns and fields that many areas use. */
 export const common = {
+  model: 'Model',
+  default: 'Default',
+  acuLimit: 'ACU limit',
+  archive: 'Archive',
+  unarchive: 'Unarchive',
+  terminate: 'Terminate',
+  pullRequest: 'Pull request',
+  snapshot: 'Snapshot',
+  clearFilters: 'Clear filters',
+  titleFromPrompt: 'From the prompt',
+  startedBy: 'Started by',
+  origin: 'Origin',
   sessions: 'Sessions',
   newSession: 'New session',
   signOut: 'Sign out',
@@ -105,6 +117,7 @@ export const common = {
   addedName: ({ name }: Strings<'name'>) => `Added ${name}.`,
   copyName: ({ name }: Strings<'name'>) => `Copy ${name}`,
   createdName: ({ name }: Strings<'name'>) => `Created ${name}.`,
+  defaultName: ({ name }: Strings<'name'>) => `${name} (default)`,
   deleteName: ({ name }: Strings<'name'>) => `Delete ${name}`,
   deleteNameTitle: ({ name }: Strings<'name'>) => `Delete ${name}?`,
   deletedName: ({ name }: Strings<'name'>) => `Deleted ${name}.`,

@@ -1,0 +1,129 @@
+import { writeNumber } from '../ui/number.ts';
+import { type Numbers, plural, rich, type Strings } from './kit.ts';
+
+export const bulkBar = {
+  terminateTitle: (count: number) => plural(count, { one: 'Terminate # session?', other: 'Terminate # sessions?' }),
+  terminateAllTitle: 'Terminate all matching sessions?',
+  terminateText:
+    'Their agents stop and their secrets are deleted. They no longer accept messages. Their transcripts are kept.',
+  archiveAllTitle: 'Archive all matching sessions?',
+  unarchiveAllTitle: 'Unarchive all matching sessions?',
+
+  tag: 'Tag',
+  includesUnshown: 'This includes sessions that are not shown yet.',
+  addTags: 'Add tags',
+  tagsHint: 'Separate tags with commas. Existing tags are kept.',
+};
+
+export const bulkReport = {
+  /** `done` is a sentence, such as "105 sessions tagged." */
+  progress: ({ done, failed }: Strings<'done'> & Numbers<'failed'>) => `${done} ${writeNumber(failed)} failed.`,
+
+  done: 'Done',
+  inProgress: 'In progress',
+  stop: 'Stop',
+  label: 'Failed sessions',
+  more: ({ count }: Numbers<'count'>) => `And ${writeNumber(count)} more.`,
+};
+
+export const filterBar = {
+  searchTitles: 'Search titles',
+  filter: 'Filter',
+  filterCount: ({ count }: Numbers<'count'>) => `Filter (${writeNumber(count)})`,
+  clear: 'Clear',
+  anyStatus: 'Any status',
+  anyOrigin: 'Any origin',
+  anyPlaybook: 'Any playbook',
+  anyRepository: 'Any repository',
+  anyPullRequest: 'Any pull request',
+  tag: 'Tag',
+  anyTag: 'Any tag',
+  byAnyone: 'By anyone',
+  byMe: 'By me',
+};
+
+export const filters = {
+  working: 'Working',
+  suspended: 'Suspended',
+  ended: 'Ended',
+  origins: { API: 'API', WEBAPP: 'Console', AUTOMATION: 'Automation', CLI: 'CLI', OTHER: 'Other' },
+  pullRequestStates: { OPEN: 'Open PR', MERGED: 'Merged PR', CLOSED: 'Closed PR' },
+};
+
+export const newSession = {
+  start: 'Start',
+  noKey: rich('{name} has no model key. <link>Add a model key</link>'),
+  agentMissing: ({ agent }: Strings<'agent'>) =>
+    `The default agent “${agent}” is no longer available. Choose an agent.`,
+  demoAgent: 'The demo agent uses no model. It shows how sessions work, and runs simple commands.',
+  installAgent: 'Install an agent (Settings → Agents)',
+  askAdministrator: 'An administrator can install another agent.',
+  attachFiles: 'Attach files',
+  dropAnywhere: 'Drop files anywhere.',
+  dropHint: 'You can also drop or paste files.',
+  defaultsHint: 'These are the default repositories. To use others instead, name them in the prompt as @owner/name.',
+  chooseHint: 'Choose repositories, or name them in the prompt as @owner/name.',
+  noRepositoryHint: 'The session works without a repository.',
+  tagsPlaceholder: 'tag, tag',
+  allowedTags: ({ tags }: Strings<'tags'>) => `Allowed tags: ${tags}`,
+  noSnapshots: 'No snapshots yet. You can save one from the details of a session.',
+};
+
+export const sessionList = {
+  selected: ({ count }: Numbers<'count'>) => `${writeNumber(count)} selected`,
+  selectShown: 'Select all shown',
+  noneMatch: 'No matching sessions',
+  noneMatchText: 'Change or clear the filters.',
+  none: 'No sessions yet',
+  noneText: 'Start a session to give an agent a task.',
+  allSelected: 'All matching sessions are selected',
+  selectAll: 'Select all matching sessions',
+};
+
+export const sessionRow = {
+  repositories: ({ name, more }: Strings<'name'> & Numbers<'more'>) => `${name} and ${writeNumber(more)} more`,
+
+  select: ({ title }: Strings<'title'>) => `Select ${title}`,
+  started: rich('started {time}'),
+  acus: ({ acus }: Strings<'acus'>) => `${acus} ACU`,
+  limitReached: ({ time }: Strings<'time'>) => `Waiting for the provider’s limit until ${time}`,
+};
+
+export const sessionsPage = {
+  noOrganizationText: 'You don’t have access to an organization. Ask an administrator for access.',
+  loadingSessions: 'Loading sessions',
+  organizationNotFound: 'Organization not found',
+};
+
+export const terminateCount = {
+  willEnd: (count: number) =>
+    plural(count, { one: '# session will be terminated.', other: '# sessions will be terminated.' }),
+  minWillEnd: (count: number) =>
+    plural(count, { one: 'At least # session will be terminated.', other: 'At least # sessions will be terminated.' }),
+  refused: (count: number) =>
+    plural(count, { one: '# session cannot be terminated.', other: '# sessions cannot be terminated.' }),
+
+  counting: 'Counting sessions…',
+};
+
+export const bulkResults = {
+  archived: (count: number) => plural(count, { one: '# session archived.', other: '# sessions archived.' }),
+  unarchived: (count: number) => plural(count, { one: '# session unarchived.', other: '# sessions unarchived.' }),
+  tagged: (count: number) => plural(count, { one: '# session tagged.', other: '# sessions tagged.' }),
+  terminated: (count: number) => plural(count, { one: '# session terminated.', other: '# sessions terminated.' }),
+  archivedAgain: (count: number) =>
+    plural(count, { one: '# session archived again.', other: '# sessions archived again.' }),
+  tagsRestored: (count: number) =>
+    plural(count, { one: 'Tags of # session restored.', other: 'Tags of # sessions restored.' }),
+};
+
+export const pullRequestChips = {
+  states: {
+    OPEN: (count: number) => plural(count, { one: 'PR open', other: '# PRs open' }),
+    MERGED: (count: number) => plural(count, { one: 'PR merged', other: '# PRs merged' }),
+    CLOSED: (count: number) => plural(count, { one: 'PR closed', other: '# PRs closed' }),
+  },
+  /** A state that this console does not know. */
+  other: ({ count, state }: Strings<'state'> & Numbers<'count'>) =>
+    plural(count, { one: `PR ${state}`, other: `# PRs ${state}` }),
+};

@@ -48,7 +48,7 @@ describe.skipIf(missing !== null)('the checkpoints of a session', { timeout: 180
     const { page } = window;
     await message(page, 'Second answer').waitFor();
     const dialog = await choose(page, 'End of turn 1', 'Rewind to here');
-    await dialog.getByText('Commits that were pushed stay').waitFor();
+    await dialog.getByText('Pushed commits and pull requests stay').waitFor();
     await window.inThemes(() => window.picture('rewind-dialog'));
     expect(await seriousFindings(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();

@@ -45,7 +45,7 @@ describe.skipIf(missing !== null)('the pull requests of a session in the console
     await details.getByText('Fix [U+202E]the login', { exact: true }).waitFor();
     await details.getByText('Conflicts with its base', { exact: true }).waitFor();
     await details.getByText('draft', { exact: true }).waitFor();
-    await details.getByText('asked for changes', { exact: false }).waitFor();
+    await details.getByText('requested changes', { exact: false }).waitFor();
     await details.getByText('Checks: 1 failed, 1 passed', { exact: true }).click();
     expect(await details.getByRole('link', { name: 'unit tests' }).getAttribute('href')).toContain('/runs/1');
     // The service has not read the other one.
@@ -125,7 +125,7 @@ describe.skipIf(missing !== null)('the pull requests of a session in the console
     await window.pictures('open-pull-request');
     await dialog.getByLabel('Base').fill('main');
     await dialog.getByRole('button', { name: 'Open', exact: true }).click();
-    await page.getByText('The pull request is open.', { exact: true }).waitFor();
+    await page.getByText('Pull request opened.', { exact: true }).waitFor();
     const details = page.getByRole('complementary', { name: 'Details' });
     await details.getByText('Fix the login', { exact: true }).waitFor();
     await details.getByText('open', { exact: true }).waitFor();

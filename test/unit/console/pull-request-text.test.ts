@@ -32,7 +32,7 @@ it('keeps the last decision of each reviewer', () => {
     review('bob', 'APPROVED'),
     review(null, 'COMMENTED'),
   ]).map(({ author, text }) => `${author} ${text}`);
-  expect(texts).toEqual(['ann asked for changes', 'bob approved', 'Somebody commented']);
+  expect(texts).toEqual(['ann requested changes', 'bob approved', 'Somebody commented']);
 });
 
 it('does not say that a session opened the pull request that it reviews', () => {

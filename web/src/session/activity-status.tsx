@@ -1,3 +1,4 @@
+import { activityStatus as texts } from '../texts/session-transcript.ts';
 import type { Entry } from './entry.ts';
 
 interface ActivityStatusProps {
@@ -23,11 +24,11 @@ export function ActivityStatus(props: ActivityStatusProps) {
 
 function activityText({ status, statusDetail, isArchived, entries }: ActivityStatusProps): string | null {
   if (isArchived) return null;
-  if (status === 'NEW') return 'Waiting for a worker.';
-  if (status === 'CLAIMED') return 'The agent is starting.';
-  if (status === 'RESUMING') return 'The agent is resuming.';
+  if (status === 'NEW') return texts.waiting;
+  if (status === 'CLAIMED') return texts.starting;
+  if (status === 'RESUMING') return texts.resuming;
   if (status !== 'RUNNING' || statusDetail?.startsWith('WAITING_FOR_') === true) return null;
-  return hasWaiting(entries) ? 'The agent reads your message after this turn.' : 'The agent is working.';
+  return hasWaiting(entries) ? texts.readsAfterTurn : texts.working;
 }
 
 /** Returns true if a message other than an answer arrived after the current turn started. */

@@ -1,5 +1,7 @@
 import { graphql, useFragment } from 'react-relay';
 import type { agentOptions_option$key } from '../__generated__/agentOptions_option.graphql.ts';
+import { common } from '../texts/common.ts';
+import { agentOptions as texts } from '../texts/session-options.ts';
 import { Select } from '../ui/field.tsx';
 import { visible } from '../ui/visible.ts';
 import { optionLabel, optionTitle, switchLabels } from './option-label.ts';
@@ -40,11 +42,7 @@ export function OptionSelect({ option: reference, value, name, isDisabled, isPen
   const known = new Set(values.map((each) => each.value));
   const all = values.length === 0 && switchLabels.has(currentValue) ? [...switchLabels.keys()] : [...known];
   const shown = value !== null && !all.includes(value) ? [value, ...all] : all;
-  const hint = isLocked
-    ? 'The configuration of the agent sets this.'
-    : isPending
-      ? 'Applies when the agent next starts a turn.'
-      : option.description;
+  const hint = isLocked ? texts.isConfigured : isPending ? texts.appliesNext : option.description;
   return (
     <Select
       label={visible(optionTitle(option.name))}
@@ -53,7 +51,7 @@ export function OptionSelect({ option: reference, value, name, isDisabled, isPen
       {...(name !== undefined && { name })}
       {...(onChange && { value: value ?? currentValue, onChange: (event) => onChange(event.target.value) })}
     >
-      {onChange === undefined && <option value="">{`${labelOf(currentValue)} (default)`}</option>}
+      {onChange === undefined && <option value="">{common.defaultName({ name: labelOf(currentValue) })}</option>}
       {shown
         .filter((each) => onChange !== undefined || each !== currentValue)
         .map((each) => (

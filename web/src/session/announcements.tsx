@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { announcements as texts } from '../texts/session-transcript.ts';
 import { splitFiles } from './attachments.tsx';
 import type { Entry } from './entry.ts';
 import { plainText } from './plain-title.ts';
@@ -48,12 +49,12 @@ export function Announcements({ entries, isLoaded }: Pick<Transcript, 'entries' 
 }
 
 function announcementOf(entry: Entry, before: Entry | undefined): string | null {
-  if (entry.__typename === 'QuestionEvent') return `Question: ${shortened(entry.body)}`;
-  if (entry.__typename === 'ErrorEvent') return `Error: ${shortened(entry.body)}`;
+  if (entry.__typename === 'QuestionEvent') return texts.question({ body: shortened(entry.body) });
+  if (entry.__typename === 'ErrorEvent') return texts.error({ body: shortened(entry.body) });
   if (entry.__typename !== 'SessionMessage' || entry.type !== 'AGENT_MESSAGE') return null;
   if (before?.__typename === 'QuestionEvent' && repeatsQuestion(before, entry.body)) return null;
   if (before?.__typename === 'ErrorEvent' && repeatsCause(entry.body, before.body)) return null;
-  return `Agent: ${shortened(entry.body)}`;
+  return texts.agent({ body: shortened(entry.body) });
 }
 
 function shortened(body: string): string {

@@ -1,4 +1,5 @@
 import { createContext, useContext } from 'react';
+import { attachments as texts } from '../texts/session-details.ts';
 import { Icon } from '../ui/icons.tsx';
 import { visible } from '../ui/visible.ts';
 
@@ -34,7 +35,7 @@ export function Files({ addresses }: { readonly addresses: readonly string[] }) 
   const sessionFiles = useContext(FilesContext);
   if (addresses.length === 0) return null;
   return (
-    <ul className="attached" aria-label="Files">
+    <ul className="attached" aria-label={texts.files}>
       {addresses.map((address) => {
         const file = findFile(sessionFiles, address);
         const name = visible(file?.name ?? nameOf(address));

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useCheckpointChoices } from '../pickers/use-checkpoint-choices.ts';
+import { checkpoints as texts } from '../texts/session-details.ts';
 import { Button } from '../ui/button.tsx';
 import { Picker } from '../ui/picker.tsx';
 import type { Choice } from '../ui/use-choices.ts';
@@ -22,31 +23,31 @@ export function Checkpoints({ sessionId, mayRewind, mayFork }: CheckpointsProps)
   const dialog = chosen && { sessionId, point: chosen, onClose: () => setAct(null) };
   return (
     <section>
-      <h2>Checkpoints</h2>
+      <h2>{texts.title}</h2>
       <Picker
-        label="Checkpoint"
+        label={texts.checkpoint}
         isLabelHidden
         source={source}
         value={chosen?.value ?? ''}
-        placeholder="Choose a checkpoint"
-        emptyText="No checkpoints yet. They are saved while the agent works."
-        hint={chosen === null ? 'The files and the memory of the agent at one time.' : chosen.under}
+        placeholder={texts.placeholder}
+        emptyText={texts.none}
+        hint={chosen === null ? texts.hint : chosen.under}
         onChange={(_value, choice) => setChosen(choice)}
       />
       {dialog && (
         <div className="checkpoint-acts">
           {mayRewind && (
             <Button size="small" icon="back" onClick={() => setAct('rewind')}>
-              Rewind to here
+              {texts.rewindToHere}
             </Button>
           )}
           {mayFork && (
             <Button size="small" icon="pull" onClick={() => setAct('fork')}>
-              Fork from here
+              {texts.forkFromHere}
             </Button>
           )}
           <Button size="small" icon="tag" onClick={() => setAct('snapshot')}>
-            Save as snapshot
+            {texts.saveAsSnapshot}
           </Button>
         </div>
       )}

@@ -1,7 +1,10 @@
 import { type FormEvent, type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react';
 import type { AgentSteer } from '../__generated__/sessionPageQuery.graphql.ts';
+import { common } from '../texts/common.ts';
+import { composer as texts } from '../texts/session.ts';
 import { Button } from '../ui/button.tsx';
 import { findDraft, saveDraft } from '../ui/drafts.ts';
+import { RichText } from '../ui/rich-text.tsx';
 import { PickFiles, UploadList } from '../uploads/uploads.tsx';
 import { takePasted, useFileDrop } from '../uploads/use-file-drop.ts';
 import { type Uploads, useUploads } from '../uploads/use-uploads.ts';
@@ -38,8 +41,8 @@ export function Composer({ refusal, ...open }: ComposerProps & Refusable) {
 }
 
 const modeLabels: Readonly<Record<MessageMode, string>> = {
-  QUEUE: 'After this turn',
-  INTERRUPT: 'Stop and send now',
+  QUEUE: texts.afterThisTurn,
+  INTERRUPT: texts.stopAndSendNow,
 };
 
 /** The mode of a message that does not choose one; null: unknown. */
@@ -50,15 +53,15 @@ function defaultMode(steer: AgentSteer | null): MessageMode | null {
 
 function defaultLabel(steer: AgentSteer | null): string {
   const mode = defaultMode(steer);
-  return mode === null ? 'As the agent is configured' : `${modeLabels[mode]} (default)`;
+  return mode === null ? texts.asConfigured : common.defaultName({ name: modeLabels[mode] });
 }
 
-/** Returns what Enter does, in words for the hint below the field. */
-function enterDoes(props: ComposerProps, chosen: MessageMode | ''): string {
+/** Returns what Enter does, for the hint below the field. */
+function enterDoes(props: ComposerProps, chosen: MessageMode | ''): keyof typeof texts.enter {
   const { isWorking, isInTurn, questionId, isPermission, steer } = props;
-  if (isPermission) return 'replies in words';
+  if (isPermission) return 'replies';
   const mode = chosen === '' ? defaultMode(steer) : chosen;
-  if (isInTurn && mode !== null) return mode === 'QUEUE' ? 'queues' : 'stops the agent and sends';
+  if (isInTurn && mode !== null) return mode === 'QUEUE' ? 'queues' : 'interrupts';
   return isWorking && !isInTurn && questionId !== null ? 'answers' : 'sends';
 }
 
@@ -102,7 +105,7 @@ function Open(props: ComposerProps) {
     }
     field.current?.focus();
   };
-  const note = isAgain && files.length > 0 ? 'Your attached files are sent again.' : missingOf(text, uploads);
+  const note = isAgain && files.length > 0 ? texts.filesSentAgain : missingOf(text, uploads);
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
@@ -114,7 +117,7 @@ function Open(props: ComposerProps) {
   };
   return (
     <form className="composer" onSubmit={submitForm}>
-      {isOver && <p className="drop-here">Drop files to attach them to your message.</p>}
+      {isOver && <p className="drop-here">{texts.dropFiles}</p>}
       <UploadList uploads={uploads} />
       <p className="uploads-note" id={noteId} role="status" hidden={note === null}>
         {note}
@@ -123,7 +126,7 @@ function Open(props: ComposerProps) {
       <textarea
         ref={field}
         rows={1}
-        aria-label="Message to the agent"
+        aria-label={texts.label}
         aria-describedby={note === null ? undefined : noteId}
         placeholder={placeholder}
         value={text}
@@ -138,7 +141,7 @@ function Open(props: ComposerProps) {
         <Button
           tone="danger"
           icon="stop"
-          aria-label={isStopping ? 'Stopping' : 'Stop (Esc)'}
+          aria-label={isStopping ? texts.stopping : texts.stopEsc}
           aria-keyshortcuts="Escape"
           isBusy={isStopping}
           onClick={(event) => {
@@ -152,14 +155,14 @@ function Open(props: ComposerProps) {
         type="submit"
         tone="primary"
         icon="send"
-        aria-label="Send"
+        aria-label={texts.send}
         isBusy={isBusy}
         disabled={text.trim() === '' || !uploads.areSent}
       />
       <p className="when">
         {isInTurn && (
           <select
-            aria-label="When to send"
+            aria-label={texts.whenToSend}
             value={mode}
             onChange={(event) => setMode(event.target.value as MessageMode | '')}
           >
@@ -174,22 +177,22 @@ function Open(props: ComposerProps) {
           </select>
         )}
         <span>
-          <kbd>Enter</kbd> {enterDoes(props, mode)}
+          <RichText text={texts.enter[enterDoes(props, mode)]} slots={{ key: <kbd>Enter</kbd> }} />
           {isWorking && mode !== 'INTERRUPT' && (
             <>
-              {' · '}
-              <kbd>Ctrl+Enter</kbd> stops the agent and sends
+              {' '}
+              <RichText text={texts.stopsAgentSends} slots={{ ctrlEnter: <kbd>Ctrl+Enter</kbd> }} />
             </>
           )}
           {isWorking ? (
             <>
-              {' · '}
-              <kbd>Esc</kbd> stops
+              {' '}
+              <RichText text={texts.stops} slots={{ esc: <kbd>Esc</kbd> }} />
             </>
           ) : (
             <>
-              {' · '}
-              <kbd>Shift+Enter</kbd> starts a line
+              {' '}
+              <RichText text={texts.startsALine} slots={{ shiftEnter: <kbd>Shift+Enter</kbd> }} />
             </>
           )}
         </span>
@@ -201,8 +204,8 @@ function Open(props: ComposerProps) {
 // The reason why a message with files cannot be sent yet. Without files, the empty field says enough.
 function missingOf(text: string, { all }: Uploads): string | null {
   if (all.length === 0) return null;
-  if (all.some(({ state }) => state === 'refused')) return 'Remove the files that cannot be sent.';
-  if (all.some(({ state }) => state === 'failed')) return 'Retry or remove the failed uploads.';
-  if (text.trim() === '') return 'Write a message to send with the files.';
+  if (all.some(({ state }) => state === 'refused')) return texts.removeRefused;
+  if (all.some(({ state }) => state === 'failed')) return texts.retryFailed;
+  if (text.trim() === '') return texts.writeMessage;
   return null;
 }

@@ -3,12 +3,12 @@ import { graphql, useFragment } from 'react-relay';
 import type { deleteWorkspace_session$key } from '../__generated__/deleteWorkspace_session.graphql.ts';
 import type { deleteWorkspaceMutation } from '../__generated__/deleteWorkspaceMutation.graphql.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import { deleteWorkspace as texts } from '../texts/session-details.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { useToasts } from '../ui/toasts.tsx';
 
-const warning =
-  "This deletes all files in the workspace and in the agent's home directory, including changes that are not saved elsewhere. This cannot be undone. Messages, attachments and usage are kept. If the session is resumed, it starts with an empty workspace.";
+const warning = texts.text;
 
 /** Button that deletes the workspace of a session that is not running. Shows nothing during and after the deletion. */
 export function DeleteWorkspace({ session: reference }: { readonly session: deleteWorkspace_session$key }) {
@@ -45,19 +45,18 @@ export function DeleteWorkspace({ session: reference }: { readonly session: dele
     const { payload } = await remove({ input: { sessionId } });
     const session = payload?.session;
     // A session that no worker has run yet.
-    if (session && !session.workspaceDeletedAt && !session.workspaceDeletionRequestedAt)
-      toasts.say('This session has no workspace.');
+    if (session && !session.workspaceDeletedAt && !session.workspaceDeletionRequestedAt) toasts.say(texts.noWorkspace);
   };
   return (
     <>
       <Button size="small" icon="trash" tone="danger" isBusy={isRemoving} onClick={() => setAsking(true)}>
-        Delete workspace
+        {texts.label}
       </Button>
       {isAsking && (
         <Confirm
-          title="Delete the workspace of this session?"
+          title={texts.confirmTitle}
           text={warning}
-          confirmLabel="Delete workspace"
+          confirmLabel={texts.label}
           onClose={() => setAsking(false)}
           onConfirm={() => void confirm()}
         />

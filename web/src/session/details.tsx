@@ -1,3 +1,5 @@
+import { common } from '../texts/common.ts';
+import { details as texts } from '../texts/session-details.ts';
 import './details.css';
 import type { ReactNode } from 'react';
 import { graphql, useFragment } from 'react-relay';
@@ -24,13 +26,7 @@ import { ShareSession } from './share-session.tsx';
 import { SubSessions } from './sub-sessions.tsx';
 
 /** Labels of session origins. */
-const originNames: Readonly<Record<string, string>> = {
-  API: 'API',
-  WEBAPP: 'Console',
-  AUTOMATION: 'Automation',
-  CLI: 'CLI',
-  OTHER: 'elsewhere',
-};
+const originNames: Readonly<Record<string, string>> = texts.origins;
 
 type Session = details_session$data;
 type Plan = EntryOf<'PlanEvent'>['entries'];
@@ -113,19 +109,19 @@ export function Details({ session: reference, plan, mayEdit, children }: Details
       <RepositoryFacts session={session} />
       <PullRequests session={session} />
       {(structuredOutput !== null || session.structuredOutputSchema !== null) && (
-        <Part title="Structured output">
+        <Part title={texts.structuredOutput}>
           {structuredOutput === null || structuredOutput === undefined ? (
-            <p className="hint">No output yet. It must match the schema of the session.</p>
+            <p className="hint">{texts.noOutput}</p>
           ) : (
             <>
-              {session.structuredOutputSchema !== null && <Badge tone="good">Matches the schema</Badge>}
+              {session.structuredOutputSchema !== null && <Badge tone="good">{texts.matches}</Badge>}
               <JsonTree value={structuredOutput} />
             </>
           )}
         </Part>
       )}
       {attachments.nodes.length > 0 && (
-        <Part title="Attachments">
+        <Part title={texts.attachments}>
           <ul className="plain">
             {attachments.nodes.map(({ id, name, sizeBytes, source, url }) => (
               <li key={id} className="pair">
@@ -134,8 +130,7 @@ export function Details({ session: reference, plan, mayEdit, children }: Details
                   {visible(name)}
                 </a>
                 <small>
-                  {writeSize(sizeBytes)}
-                  {source === 'AGENT' ? ', from the agent' : ''}
+                  {source === 'AGENT' ? texts.sizeFromAgent({ size: writeSize(sizeBytes) }) : writeSize(sizeBytes)}
                 </small>
               </li>
             ))}
@@ -147,7 +142,7 @@ export function Details({ session: reference, plan, mayEdit, children }: Details
       <SubSessions session={session} />
       <Facts session={session}>{mayEdit && <EditSession session={session} />}</Facts>
       <ShareSession session={session} />
-      <Part title="Copy as">
+      <Part title={texts.copyAs}>
         <CopyAs sessionId={session.sessionId} />
       </Part>
     </div>
@@ -167,17 +162,17 @@ function Acus({ session: { acusConsumed, maxAcuLimit } }: { readonly session: Se
   const used = writeNumber(acusConsumed);
   const part = maxAcuLimit ? Math.min(1, acusConsumed / maxAcuLimit) : null;
   return (
-    <Part title="ACUs">
+    <Part title={texts.acus}>
       <p className="pair">
         <b className="figure">{used}</b>
-        <small>{maxAcuLimit ? `of ${maxAcuLimit}` : 'no limit'}</small>
+        <small>{maxAcuLimit ? texts.ofLimit({ maxAcuLimit }) : texts.noLimit}</small>
       </p>
       {part !== null && (
         // biome-ignore lint/a11y/useSemanticElements: browsers let nobody say how that one looks.
         <div
           className={`meter${part >= 1 ? ' bad' : part > 0.8 ? ' warn' : ''}`}
           role="meter"
-          aria-label="ACU usage"
+          aria-label={texts.meterLabel}
           aria-valuenow={acusConsumed}
           aria-valuemin={0}
           aria-valuemax={maxAcuLimit ?? 0}
@@ -192,7 +187,7 @@ function Acus({ session: { acusConsumed, maxAcuLimit } }: { readonly session: Se
 function PlanList({ plan }: { readonly plan: Plan }) {
   const done = plan.filter(({ status }) => status === 'COMPLETED').length;
   return (
-    <Part title={`Plan: ${done} of ${plan.length} done`}>
+    <Part title={texts.plan({ done, count: plan.length })}>
       <ol className="plan">
         {plan.map(({ content, status }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a plan is replaced as a whole.
@@ -201,7 +196,7 @@ function PlanList({ plan }: { readonly plan: Plan }) {
             <span>
               {content}
               <span className="for-readers">
-                {status === 'COMPLETED' ? ' (done)' : status === 'IN_PROGRESS' ? ' (in progress)' : ' (to do)'}
+                {status === 'COMPLETED' ? texts.done : status === 'IN_PROGRESS' ? texts.inProgress : texts.toDo}
               </span>
             </span>
           </li>
@@ -214,7 +209,9 @@ function PlanList({ plan }: { readonly plan: Plan }) {
 /** The issue or the pull request whose mention started the session. */
 function MentionSubject({ mention }: { readonly mention: NonNullable<Session['mention']> }) {
   const { repositoryPath, number, isPullRequest, url } = mention;
-  const subject = `${isPullRequest ? 'Pull request' : 'Issue'} #${number} of ${visible(repositoryPath)}`;
+  const subject = isPullRequest
+    ? texts.pullRequestOf({ number, repositoryPath: visible(repositoryPath) })
+    : texts.issueOf({ number, repositoryPath: visible(repositoryPath) });
   if (url == null) return subject;
   return (
     <a href={safeAddress(url)} target="_blank" rel="noopener noreferrer">
@@ -225,33 +222,33 @@ function MentionSubject({ mention }: { readonly mention: NonNullable<Session['me
 
 function Facts({ session, children }: { readonly session: Session; readonly children: ReactNode }) {
   const { createdBy, parent, playbook, automation, mention } = session;
-  const by = mention ? `${visible(mention.author)} (mention)` : nameOf(createdBy);
+  const by = mention ? texts.byMention({ author: visible(mention.author) }) : nameOf(createdBy);
   const facts: readonly (readonly [string, ReactNode])[] = [
-    ['Started', <Time at={session.createdAt} key="at" />],
-    ['Updated', <Time at={session.updatedAt} key="at" />],
-    ['Started by', by],
+    [texts.started, <Time at={session.createdAt} key="at" />],
+    [common.updated, <Time at={session.updatedAt} key="at" />],
+    [common.startedBy, by],
     [
-      'Origin',
+      common.origin,
       mention ? (
         <MentionSubject mention={mention} key="mention" />
       ) : (
         (originNames[session.origin] ?? session.origin.toLowerCase())
       ),
     ],
-    ['Agent', session.agent],
-    ['Playbook', playbook && visible(playbook.title)],
-    ['Automation', automation && visible(automation.name)],
+    [common.agent, session.agent],
+    [common.playbook, playbook && visible(playbook.title)],
+    [common.automation, automation && visible(automation.name)],
     [
-      session.forkedFrom ? 'Forked from' : 'Parent',
+      session.forkedFrom ? texts.forkedFrom : texts.parent,
       parent && (
         <Link href={sessionAddress(parent.sessionId)} key="parent">
           {plainTitle(parent.title)}
         </Link>
       ),
     ],
-    ['Snapshot', session.snapshotId && <code key="snapshot">{visible(session.snapshotId)}</code>],
+    [common.snapshot, session.snapshotId && <code key="snapshot">{visible(session.snapshotId)}</code>],
     [
-      'Tags',
+      common.tags,
       session.tags.length > 0 &&
         session.tags.map((tag) => (
           <span className="tag" key={tag}>
@@ -262,7 +259,7 @@ function Facts({ session, children }: { readonly session: Session; readonly chil
     ['ID', <code key="id">{session.sessionId}</code>],
   ];
   return (
-    <Part title="About">
+    <Part title={texts.about}>
       <dl className="session-facts">
         {facts.map(([name, value]) =>
           value ? (

@@ -4,6 +4,8 @@ import type { editSession_session$key } from '../__generated__/editSession_sessi
 import type { editSessionMutation } from '../__generated__/editSessionMutation.graphql.ts';
 import { FormDialog, type FormFields, type FormProblem } from '../manage/kit/kit.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import { common } from '../texts/common.ts';
+import { editSession as texts } from '../texts/session-details.ts';
 import { Button } from '../ui/button.tsx';
 import { errorOf, TextField } from '../ui/field.tsx';
 
@@ -59,12 +61,12 @@ export function EditSession({ session: reference }: { readonly session: editSess
   return (
     <>
       <Button size="small" icon="edit" onClick={() => setOpen(true)}>
-        Edit title and tags
+        {texts.label}
       </Button>
       {isOpen && (
         <FormDialog
-          title="Edit session"
-          submitLabel="Save"
+          title={texts.editSession}
+          submitLabel={common.save}
           isBusy={isBusy}
           errors={errors}
           fieldNames={fieldNames}
@@ -72,7 +74,7 @@ export function EditSession({ session: reference }: { readonly session: editSess
           onSubmit={(fields) => void submit(fields)}
         >
           <TextField
-            label="Title"
+            label={common.title}
             name="title"
             required
             maxLength={10_000}
@@ -80,9 +82,9 @@ export function EditSession({ session: reference }: { readonly session: editSess
             error={errorOf(errors, 'title')}
           />
           <TextField
-            label="Tags"
+            label={common.tags}
             name="tags"
-            hint="Separate tags with commas."
+            hint={texts.tagsHint}
             defaultValue={shownTags}
             error={errorOf(errors, 'tags')}
           />

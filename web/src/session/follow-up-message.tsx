@@ -1,6 +1,7 @@
 import { Suspense, useState } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { followUpMessageQuery } from '../__generated__/followUpMessageQuery.graphql.ts';
+import { followUpMessage as texts } from '../texts/session-pull-requests.ts';
 import { visible } from '../ui/visible.ts';
 
 interface FollowUpMessageProps {
@@ -14,9 +15,9 @@ export function FollowUpMessage({ followUpId, named }: FollowUpMessageProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary aria-label={`Message of: ${named}`}>Message</summary>
+      <summary aria-label={texts.messageOf({ named })}>{texts.message}</summary>
       {isOpen && (
-        <Suspense fallback={<p className="soft">Loading the message…</p>}>
+        <Suspense fallback={<p className="soft">{texts.loading}</p>}>
           <Message id={followUpId} />
         </Suspense>
       )}
@@ -36,7 +37,7 @@ function Message({ id }: { readonly id: string }) {
     { id },
     { fetchPolicy: 'store-and-network' },
   );
-  if (!followUp) return <p className="soft">You can no longer view it.</p>;
+  if (!followUp) return <p className="soft">{texts.noAccess}</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboards scroll it.
     <pre className="code" tabIndex={0}>

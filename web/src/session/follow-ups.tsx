@@ -7,6 +7,8 @@ import type { followUpsDismissMutation } from '../__generated__/followUpsDismiss
 import type { followUpsModeMutation } from '../__generated__/followUpsModeMutation.graphql.ts';
 import type { followUpsSendMutation } from '../__generated__/followUpsSendMutation.graphql.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import { common } from '../texts/common.ts';
+import { followUps as texts } from '../texts/session-pull-requests.ts';
 import { Button } from '../ui/button.tsx';
 import { Select } from '../ui/field.tsx';
 import { Time } from '../ui/time.tsx';
@@ -65,19 +67,21 @@ export function FollowUps({ sessionId, pullRequest, mayManage }: FollowUpsProps)
     });
   const open = followUps.filter(isOpen);
   const settled = followUps.filter((each) => !isOpen(each));
-  const defaultName = isReviewed ? 'By default' : 'As the repository';
+  const defaultName = isReviewed ? texts.byDefault : texts.asTheRepository;
   const stop = followUpStop == null ? undefined : stopTexts[followUpStop];
   return (
     <div className="follow-ups">
       {!isOver && (
         <Select
-          label="Follow-ups"
+          label={texts.label}
           value={followUpModeOverride ?? ''}
           disabled={!mayManage || isSetting}
           onChange={({ target }) => change(target.value)}
         >
           <option value="">
-            {followUpModeOverride == null ? `${defaultName}: ${modeNames[followUpMode]}` : defaultName}
+            {followUpModeOverride == null
+              ? texts.defaultMode({ name: defaultName, mode: modeNames[followUpMode] ?? '' })
+              : defaultName}
           </option>
           {Object.entries(modeNames).map(([mode, name]) => (
             <option key={mode} value={mode}>
@@ -93,7 +97,7 @@ export function FollowUps({ sessionId, pullRequest, mayManage }: FollowUpsProps)
           </p>
           {mayManage && (
             <Button size="small" isBusy={isSetting} onClick={() => change(followUpModeOverride ?? null)}>
-              Continue
+              {common.continue}
             </Button>
           )}
         </div>
@@ -101,7 +105,7 @@ export function FollowUps({ sessionId, pullRequest, mayManage }: FollowUpsProps)
       <FollowUpList followUps={open} mode={followUpMode} mayManage={mayManage && !isOver} />
       {settled.length > 0 && (
         <details>
-          <summary>{settled.length === 1 ? '1 earlier follow-up' : `${settled.length} earlier follow-ups`}</summary>
+          <summary>{texts.earlier(settled.length)}</summary>
           <FollowUpList followUps={settled} mode={followUpMode} mayManage={false} />
         </details>
       )}
@@ -148,7 +152,7 @@ function FollowUpList({
   return (
     <ul>
       {followUps.map(({ followUpId, kind, state, summary, createdAt }) => {
-        const named = `${kindNames[kind] ?? 'Follow-up'}: ${visible(summary)}`;
+        const named = texts.named({ kind: kindNames[kind] ?? texts.kind, summary: visible(summary) });
         return (
           <li key={followUpId}>
             <p>
@@ -162,19 +166,19 @@ function FollowUpList({
                 <Button
                   size="small"
                   isBusy={isSending}
-                  aria-label={`Send: ${named}`}
+                  aria-label={texts.sendName({ named })}
                   onClick={() => void send({ input: { followUpId } })}
                 >
-                  Send
+                  {texts.send}
                 </Button>
                 <Button
                   size="small"
                   tone="quiet"
                   isBusy={isDismissing}
-                  aria-label={`Dismiss: ${named}`}
+                  aria-label={texts.dismissName({ named })}
                   onClick={() => void dismiss({ input: { followUpId } })}
                 >
-                  Dismiss
+                  {texts.dismiss}
                 </Button>
               </div>
             )}

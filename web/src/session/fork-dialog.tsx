@@ -5,6 +5,8 @@ import type { forkDialogMutation } from '../__generated__/forkDialogMutation.gra
 import { FormDialog, type FormFields, type FormProblem } from '../manage/kit/kit.ts';
 import { useAttemptKey } from '../relay/use-attempt-key.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import { common } from '../texts/common.ts';
+import { forkDialog as texts } from '../texts/session-details.ts';
 import { errorOf, TextArea, TextField } from '../ui/field.tsx';
 import { sessionAddress } from './address.ts';
 import { Point, type PointDialogProps } from './point.tsx';
@@ -46,8 +48,8 @@ export function ForkDialog({ sessionId, point, onClose }: PointDialogProps) {
   };
   return (
     <FormDialog
-      title="Fork this session"
-      submitLabel="Fork"
+      title={texts.title}
+      submitLabel={texts.fork}
       size="large"
       isBusy={isBusy}
       errors={errors}
@@ -56,22 +58,19 @@ export function ForkDialog({ sessionId, point, onClose }: PointDialogProps) {
       onSubmit={(fields) => void submit(fields)}
     >
       <Point point={point} />
-      <p>
-        A new session starts with the files and the memory of the agent at this checkpoint. Each repository gets a new
-        branch. This session does not change.
-      </p>
+      <p>{texts.text}</p>
       <TextArea
-        label="Prompt"
+        label={common.prompt}
         name="prompt"
         rows={5}
-        hint="Without a prompt, the fork waits for its first message."
+        hint={texts.promptHint}
         error={errorOf(errors, 'prompt')}
         onChange={({ target }) => setHasPrompt(target.value.trim() !== '')}
       />
       <TextField
-        label="Title"
+        label={common.title}
         name="title"
-        placeholder={hasPrompt ? 'From the prompt' : 'The title of this session'}
+        placeholder={hasPrompt ? common.titleFromPrompt : texts.titlePlaceholder}
         error={errorOf(errors, 'title')}
       />
     </FormDialog>

@@ -2,7 +2,9 @@ import { graphql, useFragment } from 'react-relay';
 import { Link } from 'wouter';
 import type { forkedFrom_session$key } from '../__generated__/forkedFrom_session.graphql.ts';
 import { pointOf } from '../pickers/use-checkpoint-choices.ts';
+import { forkedFrom as texts } from '../texts/session-details.ts';
 import { Icon } from '../ui/icons.tsx';
+import { RichText } from '../ui/rich-text.tsx';
 import { sessionAddress } from './address.ts';
 import { plainTitle } from './plain-title.ts';
 
@@ -30,13 +32,18 @@ export function ForkedFrom({ session }: { readonly session: forkedFrom_session$k
   return (
     <p className="session-repositories">
       <span>
-        <Icon name="pull" size={14} /> Forked from{' '}
-        {origin ? (
-          <Link href={sessionAddress(origin.sessionId)}>{plainTitle(origin.title)}</Link>
-        ) : (
-          'a session that you cannot view'
-        )}
-        {checkpoint && `, ${lowerFirst(pointOf(checkpoint))}`}
+        <Icon name="pull" size={14} />{' '}
+        <RichText
+          text={checkpoint ? texts.fromCheckpoint : texts.from}
+          slots={{
+            session: origin ? (
+              <Link href={sessionAddress(origin.sessionId)}>{plainTitle(origin.title)}</Link>
+            ) : (
+              texts.hiddenSession
+            ),
+            checkpoint: checkpoint && lowerFirst(pointOf(checkpoint)),
+          }}
+        />
       </span>
     </p>
   );

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import type { keyActionQuery } from '../__generated__/keyActionQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
 import { mayHaveKeys } from '../layout/navigation.ts';
+import { keyAction as texts } from '../texts/session-transcript.ts';
 import type { Entry } from './entry.ts';
 import { type KeyLink, keyLink } from './key-link.ts';
 
@@ -35,19 +36,19 @@ const lastError = (entries: readonly Entry[]) => entries.findLast((entry) => ent
 /** Leads to the page on which the missing agent can be installed. */
 function AgentsAction() {
   if (!useSigned().may('MANAGE_ENTERPRISE_SETTINGS')) return null;
-  return <ActionLink link={{ path: '/manage/agents', label: 'Agents' }} advice="Install the agent, then retry." />;
+  return <ActionLink link={{ path: '/manage/agents', label: texts.agents }} advice={texts.installAgent} />;
 }
 
 /** Returns the advice for a session that its key has stopped; null: something else has, or nothing. */
 function adviceOf(status: string, statusDetail: string | null | undefined, entries: readonly Entry[]): string | null {
   if (status === 'SUSPENDED' && statusDetail === 'OUT_OF_CREDITS') {
-    return 'Raise the budget of the key: the session then continues by itself.';
+    return texts.raiseBudget;
   }
   if (status !== 'ERROR') return null;
   const error = lastError(entries);
   if (error?.failure == null || !error.failure.startsWith('PROVIDER_') || error.failure === 'PROVIDER_LIMIT')
     return null;
-  return error.failure === 'PROVIDER_KEY_MISSING' ? 'Add a key, then retry.' : 'Change the key, then retry.';
+  return error.failure === 'PROVIDER_KEY_MISSING' ? texts.addKey : texts.changeKey;
 }
 
 type ActionProps = Pick<KeyActionProps, 'organizationId' | 'creatorId'> & {

@@ -1,4 +1,5 @@
 import type { AgentKeySource } from '../__generated__/keyActionQuery.graphql.ts';
+import { common } from '../texts/common.ts';
 
 /** The facts that decide where a viewer changes the key of a session. */
 interface KeyLinkFacts {
@@ -17,8 +18,8 @@ export interface KeyLink {
   readonly label: string;
 }
 
-const ownKeys: KeyLink = { path: '/manage/my-model-keys', label: 'My model keys' };
-const sharedKeys: KeyLink = { path: '/manage/model-keys', label: 'Model keys' };
+const ownKeys: KeyLink = { path: '/manage/my-model-keys', label: common.myModelKeys };
+const sharedKeys: KeyLink = { path: '/manage/model-keys', label: common.modelKeys };
 
 /** Returns the page on which the viewer changes the key of a session, or adds one that comes first; null: there is none. */
 export function keyLink(facts: KeyLinkFacts): KeyLink | null {

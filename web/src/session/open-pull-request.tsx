@@ -4,8 +4,11 @@ import type { openPullRequestMutation } from '../__generated__/openPullRequestMu
 import type { openPullRequestPushesQuery } from '../__generated__/openPullRequestPushesQuery.graphql.ts';
 import { FormDialog, type FormFields, type FormProblem } from '../manage/kit/kit.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import { common } from '../texts/common.ts';
+import { openPullRequest as texts } from '../texts/session-pull-requests.ts';
 import { Button } from '../ui/button.tsx';
 import { errorOf, Select, TextArea, TextField } from '../ui/field.tsx';
+import { RichText } from '../ui/rich-text.tsx';
 import { useToasts } from '../ui/toasts.tsx';
 import { visible } from '../ui/visible.ts';
 import { repositoryName } from './repository-text.ts';
@@ -92,7 +95,7 @@ export function OpenPullRequest({ sessionId, title, repositories }: OpenPullRequ
     });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say('The pull request is open.');
+    toasts.say(texts.opened);
     const warnings = payload?.warnings ?? [];
     if (warnings.length > 0) toasts.fail(warnings.map(visible).join(' '));
     setOpen(false);
@@ -122,13 +125,13 @@ export function OpenPullRequest({ sessionId, title, repositories }: OpenPullRequ
     <>
       <div>
         <Button size="small" icon="pull" onClick={start}>
-          Open pull request
+          {texts.openPullRequest}
         </Button>
       </div>
       {isOpen && (
         <FormDialog
-          title="Open a pull request"
-          submitLabel="Open"
+          title={texts.title}
+          submitLabel={texts.open}
           size="large"
           isBusy={isBusy}
           errors={errors}
@@ -137,7 +140,7 @@ export function OpenPullRequest({ sessionId, title, repositories }: OpenPullRequ
           onSubmit={(fields) => void submit(fields)}
         >
           <TextField
-            label="Title"
+            label={common.title}
             name="title"
             required
             maxLength={250}
@@ -148,12 +151,15 @@ export function OpenPullRequest({ sessionId, title, repositories }: OpenPullRequ
             <>
               <input type="hidden" name="repository" value={`${first.host}/${first.path}`} />
               <p className="soft">
-                From <code>{visible(first.branch)}</code> of {visible(repositoryName(first))}
+                <RichText
+                  text={texts.from}
+                  slots={{ branch: <code>{visible(first.branch)}</code>, repository: visible(repositoryName(first)) }}
+                />
               </p>
             </>
           ) : (
             <Select
-              label="Repository"
+              label={common.repository}
               name="repository"
               onChange={({ target }) => setChosen(target.selectedIndex)}
               error={errorOf(errors, 'repository')}
@@ -167,23 +173,17 @@ export function OpenPullRequest({ sessionId, title, repositories }: OpenPullRequ
           )}
           {isUnpushed && (
             <p className="problem" role="status">
-              The agent has not pushed the branch. Ask the agent to commit and push.
+              {texts.notPushed}
             </p>
           )}
-          <TextArea
-            label="Text"
-            name="body"
-            rows={6}
-            hint="Markdown. If you leave it empty, the template of the repository is used."
-            error={errorOf(errors, 'body')}
-          />
+          <TextArea label={texts.text} name="body" rows={6} hint={texts.bodyHint} error={errorOf(errors, 'body')} />
           <div className="fields">
-            {field('base', 'Base', 'If you leave it empty, it is the branch that the session started from.')}
-            {field('labels', 'Labels', 'Separate labels with commas.')}
-            {field('reviewers', 'Reviewers', 'Separate user names with commas.')}
+            {field('base', texts.base, texts.baseHint)}
+            {field('labels', texts.labels, texts.labelsHint)}
+            {field('reviewers', texts.reviewers, texts.reviewersHint)}
           </div>
           <label className="check">
-            <input type="checkbox" name="isDraft" /> Draft
+            <input type="checkbox" name="isDraft" /> {texts.draft}
           </label>
         </FormDialog>
       )}

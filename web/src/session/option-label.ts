@@ -1,7 +1,8 @@
+import { optionLabel as texts } from '../texts/session-options.ts';
 /** Names of the values of a switch. */
 export const switchLabels: ReadonlyMap<string, string> = new Map([
-  ['true', 'On'],
-  ['false', 'Off'],
+  ['true', texts.on],
+  ['false', texts.off],
 ]);
 
 /** Returns the name of a value of an option. The agent defines the values: one may have any text. */

@@ -1,3 +1,4 @@
+import { pendingQuestion as texts } from '../texts/session-transcript.ts';
 import './pending-question.css';
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { sessionPageQuery$data } from '../__generated__/sessionPageQuery.graphql.ts';
@@ -11,18 +12,6 @@ import { visible } from '../ui/visible.ts';
 import type { Entry, EntryOf } from './entry.ts';
 import { callsToPermit, titleToPermit } from './question-text.ts';
 import type { Choose } from './use-answer.ts';
-
-const texts = {
-  question: 'Question',
-  permission: 'Permission needed',
-  mayRun: 'May the agent run this?',
-  options: 'Options',
-  concerns: 'What this question concerns',
-  permissionHint: 'Or reply in your own words below. The agent then does not run it, and reads your reply next.',
-  questionHint: 'Reply below to answer.',
-  optionHint: 'Or reply in your own words below.',
-  keysHint: 'While you write, press Alt with the number.',
-} as const;
 
 /** The question that a session waits for. */
 export type Pending = NonNullable<NonNullable<sessionPageQuery$data['session']>['pendingQuestion']>;

@@ -1,8 +1,9 @@
+import { common } from '../texts/common.ts';
 import { visible } from '../ui/visible.ts';
 
 /** Removes Markdown syntax from a title: most titles are the first words of a prompt. */
 export function plainTitle(title: string | null | undefined): string {
-  return plainText(title ?? '') || 'Untitled session';
+  return plainText(title ?? '') || common.untitledSession;
 }
 
 /** Removes the common Markdown syntax from a short text. */

@@ -1,3 +1,5 @@
+import { presence as texts } from '../texts/session.ts';
+import { RichText } from '../ui/rich-text.tsx';
 import './presence.css';
 import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import { graphql, useRelayEnvironment } from 'react-relay';
@@ -107,9 +109,9 @@ export function OtherViewers({ others }: Pick<Presence, 'others'>) {
   if (others.length === 0) return null;
   const more = others.slice(maxShown);
   return (
-    <ul className="viewers" aria-label="Also viewing">
+    <ul className="viewers" aria-label={texts.alsoViewing}>
       {others.slice(0, maxShown).map(({ id, name, isTyping }) => (
-        <li key={id} title={isTyping ? `${name} is typing` : name} className={isTyping ? 'typing' : undefined}>
+        <li key={id} title={isTyping ? texts.isTyping({ name }) : name} className={isTyping ? 'typing' : undefined}>
           <span aria-hidden="true">{initialsOf(name)}</span>
           <span className="for-readers">{name}</span>
         </li>
@@ -125,8 +127,10 @@ export function Typing({ others }: Pick<Presence, 'others'>) {
   if (first === undefined) return null;
   return (
     <p className="typing-note">
-      <bdi>{first.name}</bdi>
-      {more.length > 0 ? ` and ${more.length} more are typing…` : ' is typing…'}
+      <RichText
+        text={more.length > 0 ? texts.areTyping : texts.oneTypes}
+        slots={{ name: <bdi>{first.name}</bdi>, more: more.length }}
+      />
     </p>
   );
 }

@@ -1,3 +1,6 @@
+import { common } from '../texts/common.ts';
+import { pullRequestText as texts } from '../texts/session-pull-requests.ts';
+
 type Tone = 'plain' | 'info' | 'good' | 'warn' | 'bad';
 
 /** A fact about a pull request, as text and colour. */
@@ -7,9 +10,9 @@ export interface PullRequestFact {
 }
 
 const mergeabilities: Readonly<Record<string, PullRequestFact>> = {
-  MERGEABLE: { text: 'Can be merged', tone: 'good' },
-  CONFLICTING: { text: 'Conflicts with its base', tone: 'bad' },
-  BLOCKED: { text: 'The forge blocks the merge', tone: 'warn' },
+  MERGEABLE: { text: texts.canBeMerged, tone: 'good' },
+  CONFLICTING: { text: texts.conflicts, tone: 'bad' },
+  BLOCKED: { text: texts.blocked, tone: 'warn' },
 };
 
 /** Says if an open pull request can be merged; null: the forge has not said, or it is merged or closed. */
@@ -18,14 +21,14 @@ export function mergeabilityOf(state: string, mergeability: string | null | unde
 }
 
 const checkStates: Readonly<Record<string, PullRequestFact>> = {
-  FAILED: { text: 'failed', tone: 'bad' },
-  ACTION_REQUIRED: { text: 'needs a person', tone: 'warn' },
-  CANCELLED: { text: 'cancelled', tone: 'warn' },
-  RUNNING: { text: 'running', tone: 'info' },
-  QUEUED: { text: 'queued', tone: 'info' },
-  PASSED: { text: 'passed', tone: 'good' },
-  NEUTRAL: { text: 'neutral', tone: 'plain' },
-  SKIPPED: { text: 'skipped', tone: 'plain' },
+  FAILED: { text: texts.failed, tone: 'bad' },
+  ACTION_REQUIRED: { text: texts.needsAPerson, tone: 'warn' },
+  CANCELLED: { text: texts.cancelled, tone: 'warn' },
+  RUNNING: { text: texts.running, tone: 'info' },
+  QUEUED: { text: texts.queued, tone: 'info' },
+  PASSED: { text: texts.passed, tone: 'good' },
+  NEUTRAL: { text: texts.neutral, tone: 'plain' },
+  SKIPPED: { text: texts.skipped, tone: 'plain' },
 };
 
 const toText = (state: string) => state.toLowerCase().replaceAll('_', ' ');
@@ -42,16 +45,16 @@ export function checksOf(checks: readonly { readonly state: string }[]): PullReq
   const present = [...counts].filter(([, count]) => count > 0);
   const [first] = present;
   return {
-    text: `Checks: ${present.map(([state, count]) => `${count} ${checkStateOf(state).text}`).join(', ')}`,
+    text: texts.checks({ states: present.map(([state, count]) => `${count} ${checkStateOf(state).text}`).join(', ') }),
     tone: first === undefined ? 'plain' : checkStateOf(first[0]).tone,
   };
 }
 
 const reviewStates: Readonly<Record<string, PullRequestFact>> = {
-  APPROVED: { text: 'approved', tone: 'good' },
-  CHANGES_REQUESTED: { text: 'asked for changes', tone: 'bad' },
-  COMMENTED: { text: 'commented', tone: 'plain' },
-  DISMISSED: { text: 'review dismissed', tone: 'plain' },
+  APPROVED: { text: texts.approved, tone: 'good' },
+  CHANGES_REQUESTED: { text: texts.requestedChanges, tone: 'bad' },
+  COMMENTED: { text: texts.commented, tone: 'plain' },
+  DISMISSED: { text: texts.reviewDismissed, tone: 'plain' },
 };
 
 /** A review in words. */
@@ -75,7 +78,7 @@ export function reviewsOf(reviews: readonly Review[]): readonly ReviewText[] {
   // Newest first.
   for (const review of reviews) {
     if (review.state === 'PENDING') continue;
-    const author = review.author ?? 'Somebody';
+    const author = review.author ?? texts.somebody;
     const known = latest.get(author);
     if (known === undefined || (known.state === 'COMMENTED' && review.state !== 'COMMENTED'))
       latest.set(author, review);
@@ -87,12 +90,8 @@ export function reviewsOf(reviews: readonly Review[]): readonly ReviewText[] {
   }));
 }
 
-const events: Readonly<Record<string, string>> = {
-  OPEN: 'Opened pull request',
-  MERGED: 'Merged pull request',
-  CLOSED: 'Closed pull request',
-};
+const events: Readonly<Record<string, string>> = texts.events;
 
 /** Says what happened to a pull request of a session, before its name. */
 export const pullRequestEventText = (state: string, isReviewed: boolean): string =>
-  isReviewed && state === 'OPEN' ? 'Reviews pull request' : (events[state] ?? 'Pull request');
+  isReviewed && state === 'OPEN' ? texts.reviews : (events[state] ?? common.pullRequest);

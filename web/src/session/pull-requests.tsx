@@ -1,3 +1,5 @@
+import { pullRequests as texts } from '../texts/session-pull-requests.ts';
+import { RichText } from '../ui/rich-text.tsx';
 import './pull-requests.css';
 import { graphql, useFragment } from 'react-relay';
 import type {
@@ -76,7 +78,7 @@ export function PullRequests({ session }: { readonly session: pullRequests_sessi
   if (pullRequests.length === 0 && !mayOpen) return null;
   return (
     <section>
-      <h2>Pull requests</h2>
+      <h2>{texts.pullRequests}</h2>
       <ul className="pull-requests" hidden={pullRequests.length === 0}>
         {pullRequests.map((each) => (
           <li key={each.url}>
@@ -94,12 +96,7 @@ export function PullRequests({ session }: { readonly session: pullRequests_sessi
   );
 }
 
-const reviewTexts: Readonly<Record<string, string>> = {
-  PENDING: 'The session will review it.',
-  RUNNING: 'The session reviews it.',
-  COMPLETED: 'The session posted its review.',
-  ERRORED: 'The session has not posted a review. Send it a message to continue.',
-};
+const reviewTexts: Readonly<Record<string, string>> = texts.reviewTexts;
 
 /** The state of the review that the session makes of a pull request. */
 function ReviewNote({ review }: { readonly review: NonNullable<pullRequests_session$data['review']> }) {
@@ -109,7 +106,7 @@ function ReviewNote({ review }: { readonly review: NonNullable<pullRequests_sess
       {reviewTexts[state]}{' '}
       {reviewUrl != null && (
         <a href={safeAddress(reviewUrl)} target="_blank" rel="noopener noreferrer">
-          Read it
+          {texts.readIt}
         </a>
       )}
     </p>
@@ -141,7 +138,10 @@ function Card({ pullRequest }: { readonly pullRequest: PullRequest }) {
       {title && <p className="title">{visible(title)}</p>}
       {headBranch && baseBranch && (
         <p className="soft">
-          <code>{visible(headBranch)}</code> into <code>{visible(baseBranch)}</code>
+          <RichText
+            text={texts.into}
+            slots={{ headBranch: <code>{visible(headBranch)}</code>, baseBranch: <code>{visible(baseBranch)}</code> }}
+          />
         </p>
       )}
       {merge && <p className={merge.tone}>{merge.text}</p>}
@@ -158,7 +158,7 @@ function Card({ pullRequest }: { readonly pullRequest: PullRequest }) {
           {text}
         </p>
       ))}
-      {pullRequest.isTruncated && <p className="soft">There are more checks or reviews at the forge.</p>}
+      {pullRequest.isTruncated && <p className="soft">{texts.more}</p>}
     </>
   );
 }

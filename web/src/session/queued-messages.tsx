@@ -1,3 +1,5 @@
+import { common } from '../texts/common.ts';
+import { queuedMessages as texts } from '../texts/session.ts';
 import './queued-messages.css';
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useState } from 'react';
 import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
@@ -86,7 +88,7 @@ interface QueuedMessagesProps extends Pick<Queue, 'messages' | 'read'> {
 export function QueuedMessages({ messages, read, ...rights }: QueuedMessagesProps) {
   if (messages.length === 0) return null;
   return (
-    <section className="queued" aria-label="Queued messages">
+    <section className="queued" aria-label={texts.queuedMessages}>
       <ul>
         {messages.map((message) => (
           <QueuedMessage key={message.id} message={message} {...rights} onChanged={read} />
@@ -159,7 +161,7 @@ function QueuedMessage({ message, mayChange, label, onChanged }: QueuedMessagePr
         </div>
       ) : (
         <textarea
-          aria-label="Queued message"
+          aria-label={texts.queuedMessage}
           // biome-ignore lint/a11y/noAutofocus: the user asked to edit it.
           autoFocus
           rows={Math.min(8, Math.max(2, draft.split('\n').length))}
@@ -171,12 +173,12 @@ function QueuedMessage({ message, mayChange, label, onChanged }: QueuedMessagePr
       {author && <small>{nameOf(author)}</small>}
       {mayChange && draft === null && (
         <>
-          <Button size="small" tone="quiet" icon="edit" aria-label="Edit" onClick={() => setDraft(text)} />
+          <Button size="small" tone="quiet" icon="edit" aria-label={common.edit} onClick={() => setDraft(text)} />
           <Button
             size="small"
             tone="quiet"
             icon="close"
-            aria-label="Withdraw"
+            aria-label={texts.withdraw}
             isBusy={isWithdrawing}
             onClick={() => withdraw(id)}
           />
@@ -185,10 +187,10 @@ function QueuedMessage({ message, mayChange, label, onChanged }: QueuedMessagePr
       {draft !== null && (
         <>
           <Button size="small" tone="primary" isBusy={isUpdating} onClick={() => void save()}>
-            Save
+            {common.save}
           </Button>
           <Button size="small" onClick={() => setDraft(null)}>
-            Cancel
+            {common.cancel}
           </Button>
         </>
       )}

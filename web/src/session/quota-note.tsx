@@ -1,5 +1,6 @@
 import { graphql, useFragment } from 'react-relay';
 import type { quotaNote_session$key } from '../__generated__/quotaNote_session.graphql.ts';
+import { quotaNote as texts } from '../texts/session-transcript.ts';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { quotaEnd } from '../ui/status.ts';
@@ -30,11 +31,11 @@ export function QuotaNote({ session: reference, mayChange }: QuotaNoteProps) {
     <div className="banner">
       <Icon name="warning" />
       <span role="status">
-        The model’s provider has reached its limit. The session continues {end.isToday ? 'at' : 'on'} {end.text}.
+        {end.isToday ? texts.continuesAt({ time: end.text }) : texts.continuesOn({ date: end.text })}
       </span>
       {mayChange && (
         <Button size="small" icon="play" isBusy={isBusy} onClick={() => retry(status.waitsUntil ?? '')}>
-          Continue now
+          {texts.continueNow}
         </Button>
       )}
     </div>

@@ -1,5 +1,7 @@
 import { graphql, useFragment } from 'react-relay';
 import type { repositories_session$key } from '../__generated__/repositories_session.graphql.ts';
+import { common } from '../texts/common.ts';
+import { repositories as texts } from '../texts/session-details.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { visible } from '../ui/visible.ts';
@@ -37,7 +39,7 @@ export function RepositoryLine({ session }: { readonly session: repositories_ses
           <Icon name="book" size={14} /> {visible(repositoryName(each))} <code>{visible(each.branch)}</code>
         </span>
       ))}
-      {others > 0 && <span>and {others} more</span>}
+      {others > 0 && <span>{texts.andMore({ others })}</span>}
     </p>
   );
 }
@@ -48,7 +50,7 @@ export function RepositoryFacts({ session }: { readonly session: repositories_se
   if (repositories.length === 0) return null;
   return (
     <section>
-      <h2>Repositories</h2>
+      <h2>{common.repositories}</h2>
       <ul className="repository-facts">
         {repositories.map((each) => {
           const state = repositoryState(each.state);
@@ -62,19 +64,19 @@ export function RepositoryFacts({ session }: { readonly session: repositories_se
               </span>
               <dl className="session-facts">
                 <div>
-                  <dt>Branch</dt>
+                  <dt>{texts.branch}</dt>
                   <dd>
                     <code>{visible(each.branch)}</code>
                   </dd>
                 </div>
                 <div>
-                  <dt>Base</dt>
+                  <dt>{texts.base}</dt>
                   <dd>{visible(baseOf(each))}</dd>
                 </div>
                 {each.isReadOnly && (
                   <div>
-                    <dt>Access</dt>
-                    <dd>Read only: the agent cannot push</dd>
+                    <dt>{texts.access}</dt>
+                    <dd>{texts.readOnly}</dd>
                   </div>
                 )}
               </dl>

@@ -1,3 +1,5 @@
+import { repositoryRow as texts } from '../texts/session-details.ts';
+import { RichText } from '../ui/rich-text.tsx';
 import './repository-row.css';
 import { Icon } from '../ui/icons.tsx';
 import { Time } from '../ui/time.tsx';
@@ -15,7 +17,7 @@ export function RepositoryRow({ entry }: { readonly entry: EntryOf<'RepositoryEv
         <p>
           <Icon name="warning" size={14} />
           <span>
-            <b>{name}</b> could not be cloned. {visible(body)}
+            <RichText text={texts.failed} slots={{ name: <b>{name}</b>, body: visible(body) }} />
           </span>
           <Time at={createdAt} />
         </p>
@@ -28,7 +30,7 @@ export function RepositoryRow({ entry }: { readonly entry: EntryOf<'RepositoryEv
         <p>
           <Icon name="check" size={14} />
           <span>
-            <b>{name}</b> is ready.
+            <RichText text={texts.isReady} slots={{ name: <b>{name}</b> }} />
           </span>
           <Time at={createdAt} />
         </p>
@@ -40,8 +42,7 @@ export function RepositoryRow({ entry }: { readonly entry: EntryOf<'RepositoryEv
       <p>
         <Icon name="book" size={14} />
         <span>
-          Cloning <b>{name}</b>
-          {body !== '' && `: ${visible(body)}`}
+          <RichText text={texts.cloning} slots={{ name: <b>{name}</b>, body: body !== '' && `: ${visible(body)}` }} />
         </span>
         {percent != null && <small>{percent} %</small>}
       </p>
@@ -49,7 +50,7 @@ export function RepositoryRow({ entry }: { readonly entry: EntryOf<'RepositoryEv
         <div
           className="meter"
           role="progressbar"
-          aria-label={`Clone of ${repository}`}
+          aria-label={texts.cloneOf({ repository })}
           aria-valuenow={percent}
           aria-valuemin={0}
           aria-valuemax={100}

@@ -1,3 +1,4 @@
+import { pushes as texts } from '../texts/session-transcript.ts';
 import type { EntryOf } from './entry.ts';
 import type { Row } from './transcript-rows.ts';
 
@@ -23,12 +24,13 @@ export function pushTitle({
   subjects,
 }: EntryOf<'PushEvent'>): string {
   const tag = /^refs\/tags\/(.+)$/s.exec(branch)?.[1];
-  const [name, push] = tag === undefined ? [branch, `Push to ${branch} of`] : [`tag ${tag}`, `Push of tag ${tag} to`];
-  if (pushOutcome === 'UNKNOWN') return `${push} ${repository} with unknown outcome`;
-  if (pushOutcome !== 'ACCEPTED') return `${push} ${repository} refused`;
-  if (newCommit == null) return `Deleted ${name} of ${repository}`;
-  if (tag !== undefined) return `Pushed tag ${tag} to ${repository}`;
+  const name = tag ?? branch;
+  const kind = tag === undefined ? texts.branch : texts.tag;
+  if (pushOutcome === 'UNKNOWN') return kind.unknown({ name, repository });
+  if (pushOutcome !== 'ACCEPTED') return kind.refused({ name, repository });
+  if (newCommit == null) return kind.deleted({ name, repository });
+  if (tag !== undefined) return texts.tagPushed({ name, repository });
   const count = subjects.length;
-  const commits = count === 0 ? '' : ` ${count} ${count === 1 ? 'commit' : 'commits'}`;
-  return `${isForced ? 'Force-pushed' : 'Pushed'}${commits} to ${branch} of ${repository}`;
+  if (count === 0) return isForced ? texts.forced({ name, repository }) : texts.pushed({ name, repository });
+  return isForced ? texts.commitsForced({ count, name, repository }) : texts.commitsPushed({ count, name, repository });
 }

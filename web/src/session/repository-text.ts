@@ -1,3 +1,6 @@
+import { common } from '../texts/common.ts';
+import { repositoryText as texts } from '../texts/repository-text.ts';
+
 /** Hosts whose repositories need no host in their name. */
 const knownHosts: ReadonlySet<string> = new Set(['github.com', 'gitlab.com', 'bitbucket.org']);
 
@@ -16,20 +19,21 @@ export interface BaseFacts {
 
 /** Describes the ref and the commit that the work starts from. */
 export function baseOf({ baseRef, baseCommit, requestedRef, pullRequestNumber }: BaseFacts): string {
-  const wanted = pullRequestNumber == null ? (requestedRef ?? 'Default branch') : `Pull request #${pullRequestNumber}`;
+  const wanted =
+    pullRequestNumber == null ? (requestedRef ?? common.defaultBranch) : texts.pullRequest({ pullRequestNumber });
   const name = pullRequestNumber == null ? (baseRef ?? wanted) : wanted;
   if (baseCommit == null) return name;
   // A commit that was requested is its own name.
-  return name === baseCommit ? name.slice(0, 7) : `${name} at ${baseCommit.slice(0, 7)}`;
+  return name === baseCommit ? name.slice(0, 7) : texts.at({ name, commit: baseCommit.slice(0, 7) });
 }
 
 type Tone = 'plain' | 'info' | 'good' | 'bad';
 
 const states: Readonly<Record<string, { readonly label: string; readonly tone: Tone }>> = {
-  PENDING: { label: 'Not cloned yet', tone: 'plain' },
-  CLONING: { label: 'Cloning', tone: 'info' },
-  READY: { label: 'Ready', tone: 'good' },
-  FAILED: { label: 'Failed', tone: 'bad' },
+  PENDING: { label: texts.notClonedYet, tone: 'plain' },
+  CLONING: { label: texts.cloning, tone: 'info' },
+  READY: { label: texts.ready, tone: 'good' },
+  FAILED: { label: common.failed, tone: 'bad' },
 };
 
 /** Returns the state of a repository for display. */

@@ -1,3 +1,5 @@
+import { common } from '../texts/common.ts';
+import { retry as texts } from '../texts/session-transcript.ts';
 import { Button } from '../ui/button.tsx';
 import { canRetry, isBeforeTurn } from './can-retry.ts';
 import type { Entry } from './entry.ts';
@@ -21,12 +23,14 @@ export function Retry({ sessionId, status, entries, hasQueued }: RetryProps) {
   return (
     <p className="retry">
       <Button size="small" icon="play" isBusy={isBusy} onClick={() => retry(occasion)}>
-        Retry
+        {common.retry}
       </Button>
       <span>
         {isBeforeTurn(entries, status, hasQueued)
-          ? 'Sends the unanswered messages again.'
-          : `Sends the messages of the last turn again${hasQueued ? ', and those that wait' : ''}.`}
+          ? texts.sendsUnanswered
+          : hasQueued
+            ? texts.sendsTurnAndQueued
+            : texts.sendsTurn}
       </span>
     </p>
   );

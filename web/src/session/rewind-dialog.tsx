@@ -4,6 +4,7 @@ import type { rewindDialogMutation } from '../__generated__/rewindDialogMutation
 import { FormDialog, type FormProblem } from '../manage/kit/kit.ts';
 import { useAttemptKey } from '../relay/use-attempt-key.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import { rewindDialog as texts } from '../texts/session-details.ts';
 import { useToasts } from '../ui/toasts.tsx';
 import { Point, type PointDialogProps } from './point.tsx';
 
@@ -38,13 +39,13 @@ export function RewindDialog({ sessionId, point, onClose }: PointDialogProps) {
     const { errors: refused } = await rewind({ input: { ...input, idempotencyKey: keyOf(input) } });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`The session was rewound to “${point.label}”. Send a message to continue.`);
+    toasts.say(texts.rewound({ label: point.label }));
     onClose();
   };
   return (
     <FormDialog
-      title="Rewind this session?"
-      submitLabel="Rewind"
+      title={texts.title}
+      submitLabel={texts.rewind}
       tone="danger"
       isBusy={isBusy}
       errors={errors}
@@ -52,14 +53,11 @@ export function RewindDialog({ sessionId, point, onClose }: PointDialogProps) {
       onSubmit={() => void submit()}
     >
       <Point point={point} />
-      <p>
-        The files of the session and the memory of the agent return to this checkpoint. Later changes to files that are
-        not saved elsewhere are lost.
-      </p>
+      <p>{texts.text}</p>
       <ul>
-        <li>If the agent works, its turn stops.</li>
-        <li>The log stays. Later messages are marked as reverted.</li>
-        <li>Commits that were pushed stay at the forge, and so do pull requests.</li>
+        <li>{texts.stopsTurn}</li>
+        <li>{texts.logStays}</li>
+        <li>{texts.pushedStay}</li>
       </ul>
     </FormDialog>
   );

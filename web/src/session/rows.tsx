@@ -1,3 +1,5 @@
+import { common } from '../texts/common.ts';
+import { rows as texts } from '../texts/session-transcript.ts';
 import './rows.css';
 import { memo, useMemo } from 'react';
 import { nameOf } from '../ui/actor.ts';
@@ -74,16 +76,14 @@ function Message({
       aria-busy={entry === null}
     >
       <header>
-        <b>{isAgent ? 'Agent' : (nameOf(entry?.author) ?? 'User')}</b>
+        <b>{isAgent ? common.agent : (nameOf(entry?.author) ?? common.user)}</b>
         {entry && <Time at={entry.createdAt} />}
         {entry !== null && !isWithdrawn && <UnansweredTag id={entry.id} />}
-        {isWithdrawn && <span className="tag">Withdrawn</span>}
-        {isReverted && !isWithdrawn && <span className="tag">Reverted</span>}
-        {entry?.editedBody != null && !isWithdrawn && <span className="tag">Edited</span>}
+        {isWithdrawn && <span className="tag">{texts.withdrawn}</span>}
+        {isReverted && !isWithdrawn && <span className="tag">{texts.reverted}</span>}
+        {entry?.editedBody != null && !isWithdrawn && <span className="tag">{texts.edited}</span>}
       </header>
-      {entry === null && draft !== null && draft.start > 0 && (
-        <p className="hint">The beginning of this message appears when it is complete.</p>
-      )}
+      {entry === null && draft !== null && draft.start > 0 && <p className="hint">{texts.cutHint}</p>}
       {text !== '' && <Markdown text={text} isOpen={entry === null} />}
       <Files addresses={files} />
     </article>
@@ -104,7 +104,7 @@ function Thought({
       onToggle={({ currentTarget: { open } }) => setExpanded(open)}
     >
       <summary>
-        <Icon name="thought" /> {isOpen ? 'Thinking' : 'Thought'}
+        <Icon name="thought" /> {isOpen ? texts.thinking : texts.thought}
         {isOpen && (
           <span className="latest" aria-hidden="true">
             <bdi>{visible(text.slice(-latestLength).replace(/\s+/g, ' '))}</bdi>
@@ -126,10 +126,10 @@ function Question({ entry, state }: QuestionProps) {
   const isPermission = entry.reason === 'PERMISSION';
   const hint = questionHints[state];
   return (
-    <section className="question" aria-label="Question">
+    <section className="question" aria-label={texts.question}>
       <header>
         <Icon name={isPermission ? 'key' : 'bell'} />
-        <b>{isPermission ? 'Permission needed' : 'Question'}</b>
+        <b>{isPermission ? texts.permissionNeeded : texts.question}</b>
         <Time at={entry.createdAt} />
       </header>
       <Markdown text={entry.body} />
@@ -139,6 +139,6 @@ function Question({ entry, state }: QuestionProps) {
 }
 
 const questionHints: Readonly<Partial<Record<QuestionProps['state'], string>>> = {
-  passed: 'This question was closed without an answer.',
-  replied: 'Answered in words instead of a choice. The agent did not run it.',
+  passed: texts.passed,
+  replied: texts.replied,
 };

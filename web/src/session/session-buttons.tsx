@@ -9,6 +9,8 @@ import type { sessionButtonsTerminateMutation } from '../__generated__/sessionBu
 import type { sessionButtonsUnarchiveMutation } from '../__generated__/sessionButtonsUnarchiveMutation.graphql.ts';
 import { usePageActions } from '../layout/page-actions.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import { common } from '../texts/common.ts';
+import { sessionButtons as texts } from '../texts/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { useToasts } from '../ui/toasts.tsx';
@@ -114,7 +116,7 @@ export function SessionButtons({
   const put = async (isArchived: boolean, isUndoing = false) => {
     const { errors } = await (isArchived ? archive : unarchive)(variables, set({ isArchived }));
     if (errors !== null) return;
-    const text = isArchived ? 'Session archived.' : 'Session unarchived.';
+    const text = isArchived ? texts.sessionArchived : texts.sessionUnarchived;
     const undo = async () => {
       await put(!isArchived, true);
       if (isArchived && isAwake) await resume(variables);
@@ -124,36 +126,35 @@ export function SessionButtons({
   const sleep = async () => {
     const { payload } = await suspend(variables);
     // The page shows the current status, not the one that will follow.
-    if (payload?.session && payload.session.status !== 'SUSPENDED')
-      toasts.say('The session is suspended when its agent stops.');
+    if (payload?.session && payload.session.status !== 'SUSPENDED') toasts.say(texts.suspendedLater);
   };
   const wake = () => void resume(variables, set({ status: 'RESUMING' }));
   usePageActions([
-    ...(isAwake ? [{ label: 'Suspend session', icon: 'pause', run: () => void sleep() } as const] : []),
-    ...(isAsleep && !session.isArchived ? [{ label: 'Resume session', icon: 'play', run: wake } as const] : []),
+    ...(isAwake ? [{ label: texts.suspendSession, icon: 'pause', run: () => void sleep() } as const] : []),
+    ...(isAsleep && !session.isArchived ? [{ label: texts.resumeSession, icon: 'play', run: wake } as const] : []),
     {
-      label: session.isArchived ? 'Unarchive session' : 'Archive session',
+      label: session.isArchived ? texts.unarchiveSession : texts.archiveSession,
       icon: 'archive',
       run: () => void put(!session.isArchived),
     },
-    ...(isOver ? [] : [{ label: 'Terminate session', icon: 'power', run: () => setAsking(true) } as const]),
+    ...(isOver ? [] : [{ label: texts.terminateSession, icon: 'power', run: () => setAsking(true) } as const]),
   ]);
   return (
     <div className="actions">
       {children}
       {isAwake && (
         <Button size="small" icon="pause" isBusy={isSuspending} onClick={() => void sleep()}>
-          Suspend
+          {texts.suspend}
         </Button>
       )}
       {isAsleep && !session.isArchived && (
         <Button size="small" icon="play" isBusy={isResuming} onClick={wake}>
-          Resume
+          {texts.resume}
         </Button>
       )}
       {!isOver && (
         <Button size="small" icon="power" tone="danger" isBusy={isTerminating} onClick={() => setAsking(true)}>
-          Terminate
+          {common.terminate}
         </Button>
       )}
       <Button
@@ -162,14 +163,14 @@ export function SessionButtons({
         isBusy={isArchiving || isUnarchiving}
         onClick={() => void put(!session.isArchived)}
       >
-        {session.isArchived ? 'Unarchive' : 'Archive'}
+        {session.isArchived ? common.unarchive : common.archive}
       </Button>
       {!isAwake && <DeleteWorkspace session={session} />}
       {isAsking && (
         <Confirm
-          title="Terminate this session?"
-          text="Its agent stops and its secrets are deleted. It no longer accepts messages. Its transcript is kept."
-          confirmLabel="Terminate"
+          title={texts.terminateTitle}
+          text={texts.terminateText}
+          confirmLabel={common.terminate}
           isBusy={isTerminating}
           onClose={() => setAsking(false)}
           onConfirm={() => {

@@ -7,6 +7,7 @@ import type {
 import type { sessionOptionsMutation } from '../__generated__/sessionOptionsMutation.graphql.ts';
 import type { sessionOptionsQuery } from '../__generated__/sessionOptionsQuery.graphql.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import { sessionOptions as texts } from '../texts/session-options.ts';
 import { OptionSelect } from './agent-options.tsx';
 
 /** The options of the session's agent, which users may change while the session accepts messages. */
@@ -81,8 +82,8 @@ function Options({ session, agentId }: OptionsProps) {
   if (offered.length === 0) return null;
   const isClosed = isArchived || endReason === 'TERMINATED' || endReason === 'EXPIRED' || !viewerCanManage.isAllowed;
   return (
-    <section aria-label="Agent options">
-      <h2>Agent options</h2>
+    <section aria-label={texts.agentOptions}>
+      <h2>{texts.agentOptions}</h2>
       {offered.map((option) => {
         const { optionId } = option;
         const current = chosen.find((each) => each.optionId === optionId);

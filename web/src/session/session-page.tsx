@@ -1,3 +1,5 @@
+import { common } from '../texts/common.ts';
+import { sessionPage as texts } from '../texts/session.ts';
 import './session.css';
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { fetchQuery, graphql, usePreloadedQuery, useRelayEnvironment } from 'react-relay';
@@ -98,7 +100,7 @@ const renewMs = 45 * 60_000;
 export function SessionPage({ id }: { readonly id: string }) {
   const load = useSessionLoad(id);
   // Not by suspending: React then shows the content no sooner than 300 ms after the placeholder.
-  return load.isDone() ? <Loaded load={load} /> : <Loading label="Loading the page" />;
+  return load.isDone() ? <Loaded load={load} /> : <Loading label={common.loadingPage} />;
 }
 
 function Loaded({ load }: { readonly load: SessionLoad }) {
@@ -165,7 +167,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
   const toggle = (
     <span className="details-toggle">
       <Button size="small" icon="menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        Details
+        {texts.details}
       </Button>
     </span>
   );
@@ -174,7 +176,12 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
   return (
     <div className="page full session">
       <header className="session-head">
-        <Link href={listAddress()} className="button quiet small bare" aria-label="All sessions" title="All sessions">
+        <Link
+          href={listAddress()}
+          className="button quiet small bare"
+          aria-label={texts.allSessions}
+          title={texts.allSessions}
+        >
           <Icon name="back" />
         </Link>
         <div className="session-name">
@@ -182,7 +189,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
           <span role="status">
             <StatusBadge {...{ status, statusDetail, endReason }} />
           </span>
-          {isArchived && <span className="tag">archived</span>}
+          {isArchived && <span className="tag">{common.archived}</span>}
           <OtherViewers others={presence.others} />
         </div>
         {mayChange ? (
@@ -201,13 +208,13 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
       <RepositoryLine session={session} />
       <WorkspaceNote session={session} />
       <QuotaNote session={session} mayChange={mayChange} />
-      <Tabs label="Parts of the session" {...tabs} />
+      <Tabs label={texts.tabsLabel} {...tabs} />
       <div
         className="session-body"
         data-details={isOpen ? 'open' : undefined}
         {...panelProps('transcript', tabs.selected)}
       >
-        <section className="conversation" aria-label="Conversation">
+        <section className="conversation" aria-label={texts.conversation}>
           <Announcements entries={transcript.entries} isLoaded={transcript.isLoaded} />
           <FilesContext value={session.attachments.nodes}>
             <UnansweredContext value={unanswered}>
@@ -262,7 +269,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
             isInTurn={isWorking && status === 'RUNNING' && statusDetail?.startsWith('WAITING_FOR_') !== true}
           />
         </section>
-        <aside aria-label="Details">
+        <aside aria-label={texts.details}>
           <Details session={session} plan={plan} mayEdit={mayChange}>
             {mayChange && (
               <Checkpoints
@@ -277,7 +284,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
       <div className="session-changes" {...panelProps('changes', tabs.selected)}>
         {tabs.selected === 'changes' && (
           <ErrorBoundary>
-            <Suspense fallback={<Loading label="Loading the changes" />}>
+            <Suspense fallback={<Loading label={texts.loadingTheChanges} />}>
               <ChangesPanel
                 {...{ id, sessionId }}
                 updatedAt={session.changesUpdatedAt ?? null}
@@ -291,7 +298,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
       <div className="session-changes" {...panelProps('files', tabs.selected)}>
         {tabs.selected === 'files' && (
           <ErrorBoundary>
-            <Suspense fallback={<Loading label="Loading the files" />}>
+            <Suspense fallback={<Loading label={texts.loadingTheFiles} />}>
               <FilesPanel {...{ id, sessionId }} isDeleted={session.workspaceDeletedAt != null} />
             </Suspense>
           </ErrorBoundary>
@@ -308,26 +315,26 @@ interface QueueState {
 }
 
 function queueLabel({ isClosed, isWorking, hasFailed }: QueueState): string {
-  if (isClosed) return 'Not delivered';
-  if (isWorking) return 'Queued';
-  return hasFailed ? 'Not answered' : 'Waits for your next message';
+  if (isClosed) return texts.notDelivered;
+  if (isWorking) return texts.queued;
+  return hasFailed ? texts.notAnswered : texts.waits;
 }
 
 const readOnly = (missing: string | null | undefined) =>
-  `You can read this session. To write to it, you need the permission ${missing ?? 'to manage sessions'}.`;
+  missing == null ? texts.readOnly : texts.readOnlyWithout({ permission: missing });
 
 function refusalOf(endReason: string | null | undefined, isArchived: boolean): string | null {
   // Unarchiving it would not help.
-  if (endReason === 'TERMINATED') return 'This session was terminated and no longer accepts messages.';
-  if (endReason === 'EXPIRED') return 'This session expired and no longer accepts messages.';
-  return isArchived ? 'This session is archived. Unarchive it to send messages.' : null;
+  if (endReason === 'TERMINATED') return texts.terminated;
+  if (endReason === 'EXPIRED') return texts.expired;
+  return isArchived ? texts.archived : null;
 }
 
 function placeholderOf(status: string, statusDetail: string | null | undefined, hasQuestion: boolean): string {
-  if (statusDetail === 'WAITING_FOR_USER') return hasQuestion ? 'Answer the agent' : 'Send a message to continue';
-  if (statusDetail === 'WAITING_FOR_APPROVAL') return 'Reply in your own words';
-  if (statusDetail === 'WAITING_FOR_QUOTA') return 'Send a message to continue now';
-  if (status === 'SUSPENDED') return 'Send a message to resume the session';
-  if (status === 'EXIT' || status === 'ERROR') return 'Send a message to continue the session';
-  return 'Message the agent';
+  if (statusDetail === 'WAITING_FOR_USER') return hasQuestion ? texts.placeholderAnswer : texts.placeholderContinue;
+  if (statusDetail === 'WAITING_FOR_APPROVAL') return texts.placeholderReply;
+  if (statusDetail === 'WAITING_FOR_QUOTA') return texts.placeholderContinueNow;
+  if (status === 'SUSPENDED') return texts.placeholderResume;
+  if (status === 'EXIT' || status === 'ERROR') return texts.placeholderContinueSession;
+  return texts.placeholder;
 }

@@ -5,6 +5,8 @@ import { FormDialog, type FormFields, type FormProblem } from '../manage/kit/kit
 import { SnapshotFields, snapshotFieldNames } from '../manage/snapshots/snapshot-fields.tsx';
 import { useAttemptKey } from '../relay/use-attempt-key.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import { common } from '../texts/common.ts';
+import { snapshotDialog as texts } from '../texts/session-details.ts';
 import { useToasts } from '../ui/toasts.tsx';
 import { Point, type PointDialogProps } from './point.tsx';
 
@@ -39,13 +41,13 @@ export function SnapshotDialog({ sessionId, point, onClose }: PointDialogProps) 
     const { payload, errors: refused } = await create({ input: { ...input, idempotencyKey: keyOf(input) } });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(`Saved the snapshot ${payload?.snapshot?.name}. New sessions can start from it.`);
+    toasts.say(texts.saved({ name: payload?.snapshot?.name ?? '' }));
     onClose();
   };
   return (
     <FormDialog
-      title="Save as snapshot"
-      submitLabel="Save"
+      title={texts.saveAsSnapshot}
+      submitLabel={common.save}
       isBusy={isBusy}
       errors={errors}
       fieldNames={snapshotFieldNames}
@@ -53,10 +55,7 @@ export function SnapshotDialog({ sessionId, point, onClose }: PointDialogProps) 
       onSubmit={(fields) => void submit(fields)}
     >
       <Point point={point} />
-      <p>
-        Everybody who may start sessions in the organization can get all of its files, with those in the home directory
-        of the agent.
-      </p>
+      <p>{texts.text}</p>
       <SnapshotFields errors={errors} />
     </FormDialog>
   );

@@ -7,6 +7,7 @@ import type {
 } from '../__generated__/subSessions_session.graphql.ts';
 import type { subSessionsSubscription } from '../__generated__/subSessionsSubscription.graphql.ts';
 import { useLive } from '../relay/use-live.ts';
+import { subSessions as texts } from '../texts/session-details.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { sessionAddress } from './address.ts';
 import { plainTitle } from './plain-title.ts';
@@ -42,8 +43,8 @@ export function SubSessions({ session }: { readonly session: subSessions_session
   const { nodes } = children;
   const followed = new Set(nodes.filter(({ endReason }) => !endReason).slice(0, maxFollowed));
   const parts = [
-    { title: 'Sub-sessions', sessions: nodes.filter(({ forkedFrom }) => !forkedFrom) },
-    { title: 'Forks', sessions: nodes.filter(({ forkedFrom }) => forkedFrom) },
+    { title: texts.subSessions, sessions: nodes.filter(({ forkedFrom }) => !forkedFrom) },
+    { title: texts.forks, sessions: nodes.filter(({ forkedFrom }) => forkedFrom) },
   ];
   return parts.map(
     ({ title, sessions }) =>

@@ -1,3 +1,4 @@
+import { terminal as texts } from '../texts/session-transcript.ts';
 import './terminal.css';
 import { memo, useLayoutEffect, useRef, useState } from 'react';
 import { Button } from '../ui/button.tsx';
@@ -37,17 +38,17 @@ export function Terminal({ lines, title, isCut }: TerminalProps) {
     <div className="terminal-box">
       {shown.length < lines.length && (
         <Button size="small" onClick={() => setAll(true)}>
-          Show {isCut ? 'the last' : 'all'} {lines.length.toLocaleString('en')} lines
+          {isCut ? texts.showLast(lines.length) : texts.showAll(lines.length)}
         </Button>
       )}
-      {isCut && shown.length === lines.length && <p className="hint">The beginning of the output is not shown.</p>}
+      {isCut && shown.length === lines.length && <p className="hint">{texts.cutHint}</p>}
       <section
         className={isAll ? 'terminal tall' : 'terminal'}
         ref={box}
         onScroll={scrolled}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too.
         tabIndex={0}
-        aria-label={`Output of ${visible(title) || 'a tool call'}`}
+        aria-label={texts.outputOf({ title: visible(title) || texts.untitled })}
         dir="ltr"
       >
         {shown.map((line) => (

@@ -1,6 +1,7 @@
 import { type MouseEvent, useEffect, useMemo } from 'react';
 import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
 import type { toolCallFileQuery } from '../__generated__/toolCallFileQuery.graphql.ts';
+import { toolCall as texts } from '../texts/session-transcript.ts';
 import { Change } from '../ui/change.tsx';
 import { sizeOf } from '../ui/diff.ts';
 import { downloadFile } from '../ui/download.ts';
@@ -63,13 +64,13 @@ export function ToolCall({ entry, draft, decision, rowKey }: ToolCallProps) {
     >
       <summary>
         <Icon name={kindIcon[toolKind] ?? 'gear'} />
-        <span className="title">{visible(title) || 'Tool call'}</span>
+        <span className="title">{visible(title) || texts.toolCall}</span>
         <Size diffs={diffs} />
         <span className="state">{stateLabel(entry, decision)}</span>
       </summary>
       {isOpen && (
         <div className="tool-body">
-          {!hasMore && <p className="hint">No details.</p>}
+          {!hasMore && <p className="hint">{texts.noDetails}</p>}
           {diffs.length === 0 && locations.length > 0 && (
             <p className="hint">
               {visible(locations.map(({ path, line }) => (line ? `${path}:${line}` : path)).join(', '))}
@@ -128,7 +129,7 @@ function WholeOutput({ bytes, file: { attachmentId, url } }: WholeOutputProps) {
   return (
     <p className="hint">
       <a href={safeAddress(url)} download="" onClick={(event) => void download(event)}>
-        Download whole output
+        {texts.download}
       </a>
       {bytes !== null && ` (${writeSize(bytes)})`}
     </p>

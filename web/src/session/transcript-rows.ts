@@ -1,3 +1,4 @@
+import { transcriptRows as texts } from '../texts/session-transcript.ts';
 import { nameOf } from '../ui/actor.ts';
 import { type Entry, type EntryOf, isOver } from './entry.ts';
 import { HeldMessages } from './held-messages.ts';
@@ -72,20 +73,14 @@ export type Tone = 'plain' | 'good' | 'warn' | 'bad';
 
 type Line = { readonly tone: Tone; readonly text: string } | null;
 
-const stopped: Readonly<Record<string, string>> = {
-  CANCELLED: 'The turn was stopped.',
-  SUSPENDED: 'The turn was stopped because the session was suspended. The next message starts a new turn.',
-  MAX_TOKENS: 'The agent reached the token limit of a turn.',
-  MAX_TURN_REQUESTS: 'The agent reached the request limit of a turn.',
-  REFUSAL: 'The agent refused to continue.',
-};
+const stopped: Readonly<Record<string, string>> = texts.stopped;
 
-const failed: Line = { tone: 'bad', text: 'The session failed.' };
-const suspended: Line = { tone: 'warn', text: 'The session was suspended.' };
+const failed: Line = { tone: 'bad', text: texts.failed };
+const suspended: Line = { tone: 'warn', text: texts.suspended };
 
 const statusLines: Readonly<Record<string, Line>> = {
   SUSPENDED: suspended,
-  RESUMING: { tone: 'plain', text: 'The session is resuming.' },
+  RESUMING: { tone: 'plain', text: texts.resuming },
   ERROR: failed,
 };
 
@@ -95,26 +90,26 @@ const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before:
   ErrorEvent: ({ body }) => ({ tone: 'bad', text: body }),
   PermissionEvent: ({ title, decision }) => ({
     tone: decision === 'ALLOWED' ? 'good' : 'warn',
-    text: `${decision === 'ALLOWED' ? 'Allowed' : decision === 'DENIED' ? 'Denied' : 'Cancelled'}: ${title}`,
+    text: texts[decision === 'ALLOWED' ? 'allowed' : decision === 'DENIED' ? 'denied' : 'cancelled']({ title }),
   }),
   RewindEvent: ({ body }) => ({ tone: 'warn', text: body }),
-  AttachmentEvent: ({ name }) => ({ tone: 'plain', text: `File: ${name}` }),
-  StructuredOutputEvent: () => ({ tone: 'plain', text: 'The structured output was set.' }),
+  AttachmentEvent: ({ name }) => ({ tone: 'plain', text: texts.file({ name }) }),
+  StructuredOutputEvent: () => ({ tone: 'plain', text: texts.outputSet }),
   TurnEvent: ({ phase, stopReason, stoppedBy }) => {
     const name = nameOf(stoppedBy);
-    if (phase === 'STOPPED' && name !== null) return { tone: 'warn', text: `The turn was stopped by ${name}.` };
+    if (phase === 'STOPPED' && name !== null) return { tone: 'warn', text: texts.stoppedBy({ name }) };
     const text = phase === 'STOPPED' && stopReason ? stopped[stopReason] : undefined;
     return text ? { tone: 'warn', text } : null;
   },
   StatusEvent: (entry, before) => {
     if (entry.isArchived !== before.isArchived) {
-      return { tone: 'plain', text: entry.isArchived ? 'The session was archived.' : 'The session was unarchived.' };
+      return { tone: 'plain', text: entry.isArchived ? texts.archived : texts.unarchived };
     }
     if (entry.status === before.status && entry.endReason === before.endReason) return null;
     if (entry.status === 'EXIT') {
-      if (entry.endReason === 'TERMINATED') return { tone: 'warn', text: 'The session was terminated.' };
-      if (entry.endReason === 'EXPIRED') return { tone: 'warn', text: 'The session expired.' };
-      return { tone: 'good', text: 'The session is finished. Send a message to continue it.' };
+      if (entry.endReason === 'TERMINATED') return { tone: 'warn', text: texts.terminated };
+      if (entry.endReason === 'EXPIRED') return { tone: 'warn', text: texts.expired };
+      return { tone: 'good', text: texts.finished };
     }
     return statusLines[entry.status] ?? null;
   },

@@ -1,7 +1,8 @@
 import { elementScroll, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useSigned } from '../app/gate.tsx';
-import { transcriptJumps as texts } from '../texts/session.ts';
+import { transcriptJumps } from '../texts/session.ts';
+import { transcript as texts } from '../texts/session-transcript.ts';
 import { Button } from '../ui/button.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
 import type { Entry } from './entry.ts';
@@ -102,7 +103,7 @@ export function Transcript({ transcript, questionId }: TranscriptProps) {
   if (!isLoaded) {
     return (
       <div className="transcript">
-        <Loading label="Loading the transcript" rows={5} />
+        <Loading label={texts.loading} rows={5} />
       </div>
     );
   }
@@ -120,13 +121,11 @@ export function Transcript({ transcript, questionId }: TranscriptProps) {
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too.
           tabIndex={0}
           role="log"
-          aria-label="Transcript"
+          aria-label={texts.transcript}
           aria-live="off"
         >
-          {isLoadingEarlier && <p className="earlier">Loading earlier entries…</p>}
-          {rows.length === 0 && (
-            <Empty title="No activity yet" text="The agent has not started. Its activity appears here." />
-          )}
+          {isLoadingEarlier && <p className="earlier">{texts.loadingEarlier}</p>}
+          {rows.length === 0 && <Empty title={texts.empty} text={texts.emptyText} />}
           <RowsOpenContext value={opened}>
             <div className="rows" style={{ height }}>
               {virtual.getVirtualItems().map((item) => {
@@ -156,7 +155,7 @@ export function Transcript({ transcript, questionId }: TranscriptProps) {
         {(isAway || hasLater) && rows.length > 0 && (
           <div className="to-end">
             <Button size="small" icon="arrowDown" onClick={jumps.toEnd}>
-              {texts.latest}
+              {transcriptJumps.latest}
             </Button>
           </div>
         )}

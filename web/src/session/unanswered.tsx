@@ -1,4 +1,5 @@
 import { createContext, useContext } from 'react';
+import { unanswered as texts } from '../texts/session-transcript.ts';
 import { Button } from '../ui/button.tsx';
 
 /** The messages in the transcript that the agent could not be started for. */
@@ -18,9 +19,9 @@ export function UnansweredTag({ id }: { readonly id: string }) {
   if (!ids.has(id)) return null;
   return (
     <>
-      <span className="tag">Not answered</span>
+      <span className="tag">{texts.notAnswered}</span>
       {withdraw !== null && (
-        <Button size="small" tone="quiet" icon="close" aria-label="Withdraw" onClick={() => withdraw(id)} />
+        <Button size="small" tone="quiet" icon="close" aria-label={texts.withdraw} onClick={() => withdraw(id)} />
       )}
     </>
   );

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'react';
 import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
 import type { useSessionTabsQuery } from '../__generated__/useSessionTabsQuery.graphql.ts';
 import { useUrlParams } from '../layout/use-url-params.ts';
+import { sessionTabs as texts } from '../texts/session.ts';
 import type { Tab } from '../ui/tabs.tsx';
 
 const query = graphql`
@@ -45,13 +46,13 @@ export function useSessionTabs(id: string, { changesUpdatedAt, changes }: Change
   const count = changes.reduce((sum, { fileCount }) => sum + fileCount, 0);
   return {
     tabs: [
-      { id: 'transcript', label: 'Transcript' },
+      { id: 'transcript', label: texts.transcript },
       {
-        ...{ id: 'changes', label: 'Changes' },
+        ...{ id: 'changes', label: texts.changes },
         count: changesUpdatedAt == null ? null : count,
-        countLabel: count === 1 ? 'file' : 'files',
+        countLabel: texts.fileUnit(count),
       },
-      { id: 'files', label: 'Files' },
+      { id: 'files', label: texts.files },
     ],
     selected: values.tab === 'changes' || values.tab === 'files' ? values.tab : 'transcript',
     onSelect: (tab) => change({ ...none, tab: tab === 'transcript' ? '' : tab }, { isNewEntry: true }),

@@ -4,6 +4,7 @@ import type { useStopMutation } from '../__generated__/useStopMutation.graphql.t
 import { usePageActions } from '../layout/page-actions.ts';
 import { newKey } from '../relay/new-key.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import { stop as texts } from '../texts/session.ts';
 import { useEscape } from '../ui/use-escape.ts';
 
 const none = [] as const;
@@ -49,6 +50,6 @@ export function useStop(sessionId: string, isPossible: boolean): Stop {
     });
   }, [interrupt, sessionId]);
   useEscape(isPossible && !isStopping ? stop : null);
-  usePageActions(isPossible && !isStopping ? [{ label: 'Stop the agent', icon: 'stop', run: stop }] : none);
+  usePageActions(isPossible && !isStopping ? [{ label: texts.stopTheAgent, icon: 'stop', run: stop }] : none);
   return { stop: isPossible ? stop : null, isStopping };
 }

@@ -3,6 +3,7 @@ import { graphql, useFragment } from 'react-relay';
 import type { workspaceNote_session$key } from '../__generated__/workspaceNote_session.graphql.ts';
 import type { workspaceNoteQuery } from '../__generated__/workspaceNoteQuery.graphql.ts';
 import { usePolling } from '../relay/use-polling.ts';
+import { workspaceNote as texts } from '../texts/session-transcript.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Time } from '../ui/time.tsx';
 
@@ -42,14 +43,8 @@ export function WorkspaceNote({ session: reference }: { readonly session: worksp
     <p className="banner quiet">
       <Icon name="trash" />
       {/* Without the time, which a screen reader would read again at each change. */}
-      <span role="status">
-        {isPending
-          ? 'The workspace is being deleted. If its worker is not running, the deletion happens when the worker starts.'
-          : `The workspace and its files were deleted. Messages, attachments and usage are kept.${isFinal ? '' : resumed}`}
-      </span>
+      <span role="status">{isPending ? texts.beingDeleted : isFinal ? texts.deleted : texts.deletedResumable}</span>
       <Time at={at} />
     </p>
   );
 }
-
-const resumed = ' If the session is resumed, it starts with an empty workspace.';

@@ -2,6 +2,7 @@ import type { Strings } from './kit.ts';
 
 /** Words of buttons, columns and fields that many areas use. */
 export const common = {
+  untitledSession: 'Untitled session',
   model: 'Model',
   default: 'Default',
   acuLimit: 'ACU limit',
@@ -52,6 +53,7 @@ export const common = {
   admin: 'Admin',
   agent: 'Agent',
   archived: 'Archived',
+  automation: 'Automation',
   automations: 'Automations',
   back: 'Back',
   cancel: 'Cancel',

@@ -1,4 +1,4 @@
-import { plural, type Strings } from './kit.ts';
+import { plural, rich, type Strings } from './kit.ts';
 
 /** Folded tool calls of a transcript, and the marks of its rows. */
 export const transcriptFolds = {
@@ -34,4 +34,99 @@ export const transcriptJumps = {
   end: 'Jump to end (End)',
   none: 'There are no more entries of this kind.',
   notFound: 'This entry is not in the transcript.',
+};
+
+export const composer = {
+  enter: {
+    replies: rich('{key} replies in words'),
+    queues: rich('{key} queues'),
+    interrupts: rich('{key} stops the agent and sends'),
+    answers: rich('{key} answers'),
+    sends: rich('{key} sends'),
+  },
+
+  afterThisTurn: 'After this turn',
+  stopAndSendNow: 'Stop and send now',
+  asConfigured: 'As the agent is configured',
+  filesSentAgain: 'Your attached files are sent again.',
+  dropFiles: 'Drop files to attach them to your message.',
+  label: 'Message to the agent',
+  stopping: 'Stopping',
+  stopEsc: 'Stop (Esc)',
+  send: 'Send',
+  whenToSend: 'When to send',
+  stopsAgentSends: rich('· {ctrlEnter} stops the agent and sends'),
+  stops: rich('· {esc} stops'),
+  startsALine: rich('· {shiftEnter} starts a line'),
+  removeRefused: 'Remove the files that cannot be sent.',
+  retryFailed: 'Retry or remove the failed uploads.',
+  writeMessage: 'Write a message to send with the files.',
+};
+
+export const presence = {
+  oneTypes: rich('{name} is typing…'),
+  areTyping: rich('{name} and {more} more are typing…'),
+
+  alsoViewing: 'Also viewing',
+  isTyping: ({ name }: Strings<'name'>) => `${name} is typing`,
+};
+
+export const queuedMessages = {
+  queuedMessages: 'Queued messages',
+  queuedMessage: 'Queued message',
+  withdraw: 'Withdraw',
+};
+
+export const sessionButtons = {
+  sessionArchived: 'Session archived.',
+  sessionUnarchived: 'Session unarchived.',
+  suspendedLater: 'The session is suspended when its agent stops.',
+  suspendSession: 'Suspend session',
+  resumeSession: 'Resume session',
+  unarchiveSession: 'Unarchive session',
+  archiveSession: 'Archive session',
+  terminateSession: 'Terminate session',
+  suspend: 'Suspend',
+  resume: 'Resume',
+  terminateTitle: 'Terminate this session?',
+  terminateText: 'Its agent stops and its secrets are deleted. It no longer accepts messages. Its transcript is kept.',
+};
+
+export const sessionPage = {
+  readOnly: 'You can read this session. To write to it, you need the permission to manage sessions.',
+  readOnlyWithout: ({ permission }: Strings<'permission'>) =>
+    `You can read this session. To write to it, you need the permission ${permission}.`,
+
+  details: 'Details',
+  allSessions: 'All sessions',
+  tabsLabel: 'Parts of the session',
+  conversation: 'Conversation',
+  loadingTheChanges: 'Loading the changes',
+  loadingTheFiles: 'Loading the files',
+  notDelivered: 'Not delivered',
+  queued: 'Queued',
+  notAnswered: 'Not answered',
+  waits: 'Waits for your next message',
+  terminated: 'This session was terminated and no longer accepts messages.',
+  expired: 'This session expired and no longer accepts messages.',
+  archived: 'This session is archived. Unarchive it to send messages.',
+  placeholderAnswer: 'Answer the agent',
+  placeholderContinue: 'Send a message to continue',
+  placeholderReply: 'Reply in your own words',
+  placeholderContinueNow: 'Send a message to continue now',
+  placeholderResume: 'Send a message to resume the session',
+  placeholderContinueSession: 'Send a message to continue the session',
+  placeholder: 'Message the agent',
+};
+
+export const sessionTabs = {
+  fileUnit: (count: number) => plural(count, { one: 'file', other: 'files' }),
+
+  transcript: 'Transcript',
+  changes: 'Changes',
+  files: 'Files',
+};
+
+export const stop = {
+  stopTheAgent: 'Stop the agent',
 };

@@ -1,0 +1,94 @@
+import { plural, rich, type Strings } from './kit.ts';
+
+export const followUpMessage = {
+  message: 'Message',
+  messageOf: ({ named }: Strings<'named'>) => `Message of: ${named}`,
+  loading: 'Loading the message…',
+  noAccess: 'You no longer have access to this message.',
+};
+
+export const followUpText = {
+  modeNames: { OFF: 'Off', SUGGEST: 'Suggest', AUTO: 'Automatic' },
+  kindNames: { CHECKS: 'Failed checks', REVIEW: 'Review', COMMENTS: 'Comments', CONFLICT: 'Conflict' },
+  stateNames: {
+    SUGGESTED: 'not sent yet',
+    SENT: 'sent',
+    DISMISSED: 'dismissed',
+    CAPPED: 'stopped by a limit',
+    SKIPPED: 'not sent',
+  },
+  collectingThenSent: 'still collecting comments, then sent',
+  collecting: 'still collecting comments, not sent yet',
+  aboutToBeSent: 'about to be sent',
+  notSentYet: 'not sent yet',
+  stoppedByChecks: 'Follow-ups stopped: checks failed again after 3 follow-ups in a row.',
+  stoppedByDay: 'Follow-ups stopped: the session got 10 of them in 24 hours.',
+};
+
+export const followUps = {
+  earlier: (count: number) => plural(count, { one: '# earlier follow-up', other: '# earlier follow-ups' }),
+  kind: 'Follow-up',
+  named: ({ kind, summary }: Strings<'kind' | 'summary'>) => `${kind}: ${summary}`,
+  defaultMode: ({ name, mode }: Strings<'name' | 'mode'>) => `${name}: ${mode}`,
+
+  byDefault: 'By default',
+  asTheRepository: 'As the repository',
+  label: 'Follow-ups',
+  send: 'Send',
+  sendName: ({ named }: Strings<'named'>) => `Send: ${named}`,
+  dismiss: 'Dismiss',
+  dismissName: ({ named }: Strings<'named'>) => `Dismiss: ${named}`,
+};
+
+export const openPullRequest = {
+  opened: 'Pull request opened.',
+  openPullRequest: 'Open pull request',
+  title: 'Open a pull request',
+  open: 'Open',
+  from: rich('From {branch} of {repository}'),
+  notPushed: 'The agent hasn’t pushed the branch. Ask it to commit and push.',
+  text: 'Text',
+  bodyHint: 'Markdown is supported. Leave empty to use the template of the repository.',
+  base: 'Base',
+  baseHint: 'Leave empty to use the branch that the session started from.',
+  labels: 'Labels',
+  labelsHint: 'Separate labels with commas.',
+  reviewers: 'Reviewers',
+  reviewersHint: 'Separate user names with commas.',
+  draft: 'Draft',
+};
+
+export const pullRequestText = {
+  canBeMerged: 'Can be merged',
+  conflicts: 'Conflicts with its base',
+  blocked: 'The forge blocks the merge',
+  failed: 'failed',
+  needsAPerson: 'needs a person',
+  cancelled: 'cancelled',
+  running: 'running',
+  queued: 'queued',
+  passed: 'passed',
+  neutral: 'neutral',
+  skipped: 'skipped',
+  checks: ({ states }: Strings<'states'>) => `Checks: ${states}`,
+  approved: 'approved',
+  requestedChanges: 'requested changes',
+  commented: 'commented',
+  reviewDismissed: 'review dismissed',
+  somebody: 'Somebody',
+  events: { OPEN: 'Opened pull request', MERGED: 'Merged pull request', CLOSED: 'Closed pull request' },
+  reviews: 'Reviews pull request',
+};
+
+export const pullRequests = {
+  pullRequests: 'Pull requests',
+  reviewTexts: {
+    PENDING: 'The session will review it.',
+    RUNNING: 'The session reviews it.',
+    COMPLETED: 'The session posted its review.',
+    ERRORED: 'The session has not posted a review. Send it a message to continue.',
+  },
+  readIt: 'Read it',
+  into: rich('{headBranch} into {baseBranch}'),
+  more: 'More checks and reviews are available at the forge.',
+};

@@ -1,0 +1,146 @@
+import { type Numbers, plural, type Strings } from './kit.ts';
+
+type Push = Strings<'name' | 'repository'>;
+
+export const activityStatus = {
+  waiting: 'Waiting for a worker.',
+  starting: 'The agent is starting.',
+  resuming: 'The agent is resuming.',
+  readsAfterTurn: 'The agent reads your message after this turn.',
+  working: 'The agent is working.',
+};
+
+export const announcements = {
+  question: ({ body }: Strings<'body'>) => `Question: ${body}`,
+  error: ({ body }: Strings<'body'>) => `Error: ${body}`,
+  agent: ({ body }: Strings<'body'>) => `Agent: ${body}`,
+};
+
+export const keyAction = {
+  agents: 'Agents',
+  installAgent: 'Install the agent, then retry.',
+  raiseBudget: 'Raise the budget of the key. The session then continues automatically.',
+  addKey: 'Add a key, then retry.',
+  changeKey: 'Change the key, then retry.',
+};
+
+export const quotaNote = {
+  continuesAt: ({ time }: Strings<'time'>) =>
+    `The model’s provider has reached its limit. The session continues at ${time}.`,
+  continuesOn: ({ date }: Strings<'date'>) =>
+    `The model’s provider has reached its limit. The session continues on ${date}.`,
+
+  continueNow: 'Continue now',
+};
+
+export const retry = {
+  sendsUnanswered: 'Sends the unanswered messages again.',
+  sendsTurnAndQueued: 'Sends the messages of the last turn again, and those that wait.',
+  sendsTurn: 'Sends the messages of the last turn again.',
+};
+
+export const rows = {
+  withdrawn: 'Withdrawn',
+  reverted: 'Reverted',
+  edited: 'Edited',
+  cutHint: 'The beginning of this message appears when it is complete.',
+  thinking: 'Thinking',
+  thought: 'Thought',
+  question: 'Question',
+  permissionNeeded: 'Permission needed',
+  passed: 'This question was closed without an answer.',
+  replied: 'Answered in words instead of a choice. The agent did not run it.',
+};
+
+export const terminal = {
+  showLast: (count: number) => plural(count, { one: 'Show the last line', other: 'Show the last # lines' }),
+  showAll: (count: number) => plural(count, { one: 'Show # line', other: 'Show all # lines' }),
+  outputOf: ({ title }: Strings<'title'>) => `Output of ${title}`,
+  untitled: 'a tool call',
+
+  cutHint: 'The beginning of the output is not shown.',
+};
+
+export const toolCall = {
+  toolCall: 'Tool call',
+  noDetails: 'No details.',
+  download: 'Download whole output',
+};
+
+export const transcriptRows = {
+  allowed: ({ title }: Strings<'title'>) => `Allowed: ${title}`,
+  denied: ({ title }: Strings<'title'>) => `Denied: ${title}`,
+  cancelled: ({ title }: Strings<'title'>) => `Cancelled: ${title}`,
+
+  stopped: {
+    CANCELLED: 'The turn was stopped.',
+    SUSPENDED: 'The turn was stopped because the session was suspended. The next message starts a new turn.',
+    MAX_TOKENS: 'The agent reached the token limit of a turn.',
+    MAX_TURN_REQUESTS: 'The agent reached the request limit of a turn.',
+    REFUSAL: 'The agent refused to continue.',
+  },
+  failed: 'The session failed.',
+  suspended: 'The session was suspended.',
+  resuming: 'The session is resuming.',
+  file: ({ name }: Strings<'name'>) => `File: ${name}`,
+  outputSet: 'The structured output was set.',
+  stoppedBy: ({ name }: Strings<'name'>) => `The turn was stopped by ${name}.`,
+  archived: 'The session was archived.',
+  unarchived: 'The session was unarchived.',
+  terminated: 'The session was terminated.',
+  expired: 'The session expired.',
+  finished: 'The session is finished. Send a message to continue it.',
+};
+
+export const transcript = {
+  loading: 'Loading the transcript',
+  transcript: 'Transcript',
+  loadingEarlier: 'Loading earlier entries…',
+  empty: 'No activity yet',
+  emptyText: 'The agent has not started. Its activity appears here.',
+};
+
+export const unanswered = {
+  notAnswered: 'Not answered',
+  withdraw: 'Withdraw',
+};
+
+export const workspaceNote = {
+  deleted: 'The workspace and its files were deleted. Messages, attachments and usage are kept.',
+  deletedResumable:
+    'The workspace and its files were deleted. Messages, attachments and usage are kept. If the session is resumed, it starts with an empty workspace.',
+
+  beingDeleted: 'The workspace is being deleted. If its worker is not running, it is deleted when the worker starts.',
+};
+
+export const pendingQuestion = {
+  question: 'Question',
+  permission: 'Permission needed',
+  mayRun: 'May the agent run this?',
+  options: 'Options',
+  concerns: 'What this question concerns',
+  permissionHint: 'Or reply in your own words below. The agent then does not run it, and reads your reply next.',
+  questionHint: 'Reply below to answer.',
+  optionHint: 'Or reply in your own words below.',
+  keysHint: 'While you write, press Alt with the number.',
+};
+
+export const pushes = {
+  branch: {
+    unknown: ({ name, repository }: Push) => `Push to ${name} of ${repository} with unknown outcome`,
+    refused: ({ name, repository }: Push) => `Push to ${name} of ${repository} refused`,
+    deleted: ({ name, repository }: Push) => `Deleted ${name} of ${repository}`,
+  },
+  tag: {
+    unknown: ({ name, repository }: Push) => `Push of tag ${name} to ${repository} with unknown outcome`,
+    refused: ({ name, repository }: Push) => `Push of tag ${name} to ${repository} refused`,
+    deleted: ({ name, repository }: Push) => `Deleted tag ${name} of ${repository}`,
+  },
+  tagPushed: ({ name, repository }: Push) => `Pushed tag ${name} to ${repository}`,
+  pushed: ({ name, repository }: Push) => `Pushed to ${name} of ${repository}`,
+  forced: ({ name, repository }: Push) => `Force-pushed to ${name} of ${repository}`,
+  commitsPushed: ({ count, name, repository }: Push & Numbers<'count'>) =>
+    `${plural(count, { one: 'Pushed # commit', other: 'Pushed # commits' })} to ${name} of ${repository}`,
+  commitsForced: ({ count, name, repository }: Push & Numbers<'count'>) =>
+    `${plural(count, { one: 'Force-pushed # commit', other: 'Force-pushed # commits' })} to ${name} of ${repository}`,
+};

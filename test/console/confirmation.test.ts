@@ -282,7 +282,7 @@ it('the audit log contains each confirmation, and no failed one', async () => {
 it('only the token of the same key confirms, and only the browser that sends it', async () => {
   const [halves, other] = [await signInByLink(), await signInByLink()];
   const { token } = await makeUser(test, { organizationId: null, roleId: 'account_admin' });
-  const refusal = 'This is not the token that this browser signed in with.';
+  const refusal = 'That token isn’t valid, or it belongs to another key than the one you are signed in with.';
   for (const wrong of [token, test.v1Key, `cog_${'a'.repeat(52)}`, 'ö', '']) {
     const { status, body } = await confirm(halves, wrong);
     expect({ status, body }).toEqual({ status: 403, body: { code: 'FORBIDDEN', message: refusal } });

@@ -110,6 +110,15 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await start('More pears', { tags: ['fruit'] });
     await start('More apples', { tags: ['fruit'] });
     await expect.poll(titles).toEqual(['More pears', 'About pears']);
+    await page.getByLabel('Status').selectOption('Needs you');
+    await page.getByText('No matching sessions').waitFor();
+    // As if its agent asked, without a worker.
+    const asks = `update session set status = 'running', status_detail = 'waiting_for_user' where title = 'More pears' returning id`;
+    await test.app.services.store.execute(asks);
+    await page.reload();
+    await expect.poll(titles).toEqual(['More pears']);
+    await page.getByLabel('Status').selectOption('Queued');
+    await expect.poll(titles).toEqual(['About pears']);
     await page.getByLabel('Status').selectOption('Failed');
     await page.getByText('No matching sessions').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();

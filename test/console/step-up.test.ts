@@ -55,7 +55,9 @@ describe.skipIf(missing !== null)('actions that grant lasting access, in the con
     expect(await usersOf('ada@example.com')).toBe(0);
     await field.fill(test.v1Key);
     await page.keyboard.press('Enter');
-    await confirm(page).getByText('This is not the token that this browser signed in with.').waitFor();
+    await confirm(page)
+      .getByText('That token isn’t valid, or it belongs to another key than the one you are signed in with.')
+      .waitFor();
     await window.pictures('step-up-refused');
     expect(await usersOf('ada@example.com')).toBe(0);
     await field.fill(test.adminToken);

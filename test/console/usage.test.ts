@@ -94,7 +94,7 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 120_000
     const total = page.locator('.totals .card').filter({ has: page.getByText('ACUs', { exact: true }) });
     await expect.poll(() => total.textContent()).toBe('ACUs3+50% from 2');
     expect(await page.locator('.totals').textContent()).toContain(
-      'Active users0Only service users and automations started sessions.',
+      'Active users0Only service users, such as the built-in administrator, and automations started sessions.',
     );
     await page.getByLabel('Compare with the previous period').uncheck();
     await expect.poll(() => total.textContent()).toBe('ACUs3');

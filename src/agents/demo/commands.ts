@@ -166,6 +166,7 @@ async function stream(turn: DemoTurn, text: string): Promise<void> {
 }
 
 let calls = 0;
+const newCallId = () => `call-${process.pid}-${++calls}`;
 
 /** Reports a tool call around some work, with its output; reports a failure if the work fails. */
 async function tool(
@@ -173,8 +174,8 @@ async function tool(
   title: string,
   kind: 'read' | 'edit' | 'execute',
   work: () => Promise<string>,
+  toolCallId: string = newCallId(),
 ): Promise<string> {
-  const toolCallId = `call-${process.pid}-${++calls}`;
   await turn.update({ sessionUpdate: 'tool_call', toolCallId, title, kind, status: 'in_progress' });
   try {
     const output = await work();
@@ -198,9 +199,10 @@ async function report(turn: DemoTurn, name: string, json: string): Promise<void>
 }
 
 async function permittedTool(turn: DemoTurn, title: string): Promise<void> {
+  const toolCallId = newCallId();
   const { outcome } = await turn.client.request('session/request_permission', {
     sessionId: turn.sessionId,
-    toolCall: { toolCallId: `call-${process.pid}-${calls + 1}`, title, kind: 'execute', status: 'pending' },
+    toolCall: { toolCallId, title, kind: 'execute', status: 'pending' },
     options: [
       { optionId: 'once', name: 'Allow once', kind: 'allow_once' },
       { optionId: 'always', name: 'Always allow', kind: 'allow_always' },
@@ -210,7 +212,7 @@ async function permittedTool(turn: DemoTurn, title: string): Promise<void> {
   turn.signal.throwIfAborted();
   if (outcome.outcome === 'cancelled') throw new TurnCancelled();
   if (outcome.optionId !== 'no') {
-    await tool(turn, title, 'execute', () => Promise.resolve(`${title}: done.`));
+    await tool(turn, title, 'execute', () => Promise.resolve(`${title}: done.`), toolCallId);
     return;
   }
   await say(turn, `I was not allowed to run ${title}.`);

@@ -43,6 +43,7 @@ export function readEntry(reference: entry_event$key): Entry {
           title
           toolKind
           toolStatus
+          isCancelled
           output
           outputBytes
           outputFile {

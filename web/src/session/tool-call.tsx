@@ -28,18 +28,15 @@ const kindIcon: Readonly<Record<string, IconName>> = {
   FETCH: 'link',
 };
 
-const statusLabels: Readonly<Record<string, string>> = {
-  PENDING: 'pending',
-  IN_PROGRESS: 'running',
-  COMPLETED: 'done',
-  FAILED: 'failed',
-};
+const statusLabels: Readonly<Record<string, string>> = texts.statuses;
 
-const decisionLabels = { DENIED: 'denied', CANCELLED: 'cancelled' } as const;
+const isStopped = ({ toolStatus, isCancelled }: Call) => toolStatus === 'FAILED' && isCancelled;
 
 /** Agents do not report a call that they may not run any more. */
-const stateLabel = (call: Call, decision: ToolCallProps['decision']) =>
-  decision !== null && !isOver(call) ? decisionLabels[decision] : (statusLabels[call.toolStatus] ?? call.toolStatus);
+function stateLabel(call: Call, decision: ToolCallProps['decision']): string {
+  if (decision !== null && !isOver(call)) return texts.decisions[decision];
+  return isStopped(call) ? texts.stopped : (statusLabels[call.toolStatus] ?? call.toolStatus);
+}
 
 interface ToolCallProps extends Pick<Extract<Row, { type: 'tool' }>, 'entry' | 'draft' | 'decision'> {
   /** Key of the row. */
@@ -58,7 +55,7 @@ export function ToolCall({ entry, draft, decision, rowKey }: ToolCallProps) {
   const hasMore = Boolean(output) || isLive || diffs.length > 0 || locations.length > 0;
   return (
     <details
-      className={`tool ${toolStatus.toLowerCase()}`}
+      className={`tool ${isStopped(entry) ? 'stopped' : toolStatus.toLowerCase()}`}
       open={isOpen}
       onToggle={({ currentTarget: { open } }) => open !== isOpen && setOpen(open)}
     >

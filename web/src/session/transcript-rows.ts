@@ -88,10 +88,12 @@ const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before:
   NoticeEvent: ({ body, isWarning }) => ({ tone: isWarning ? 'warn' : 'plain', text: body }),
   LimitEvent: ({ body }) => ({ tone: 'warn', text: body }),
   ErrorEvent: ({ body }) => ({ tone: 'bad', text: body }),
-  PermissionEvent: ({ title, decision }) => ({
-    tone: decision === 'ALLOWED' ? 'good' : 'warn',
-    text: texts[decision === 'ALLOWED' ? 'allowed' : decision === 'DENIED' ? 'denied' : 'cancelled']({ title }),
-  }),
+  PermissionEvent: ({ title, decision, question }) => {
+    // Nobody was asked.
+    const allowed = question === null ? 'allowedByProfile' : 'allowed';
+    const name = decision === 'ALLOWED' ? allowed : decision === 'DENIED' ? 'denied' : 'cancelled';
+    return { tone: decision === 'ALLOWED' ? 'good' : 'warn', text: texts[name]({ title }) };
+  },
   RewindEvent: ({ body }) => ({ tone: 'warn', text: body }),
   AttachmentEvent: ({ name }) => ({ tone: 'plain', text: texts.file({ name }) }),
   StructuredOutputEvent: () => ({ tone: 'plain', text: texts.outputSet }),
@@ -144,8 +146,9 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
     if (entry.__typename === 'ToolCallEvent') {
       const at = tools.get(entry.toolCallId);
       const before = at === undefined ? undefined : rows[at];
-      // Some agents restart their numbering in each turn: a repeated start is another call.
-      const isSame = before?.type === 'tool' && (isOver(entry) || !isOver(before.entry));
+      // Some agents restart their numbering in each turn, or after a denial: a repeated start is another call.
+      const isOpen = before?.type === 'tool' && !isOver(before.entry) && before.decision === null;
+      const isSame = before?.type === 'tool' && (isOver(entry) || isOpen);
       if (at !== undefined && isSame) rows[at] = { ...before, entry };
       else {
         tools.set(entry.toolCallId, rows.length);

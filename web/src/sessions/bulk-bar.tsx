@@ -15,7 +15,6 @@ import { TextField } from '../ui/field.tsx';
 import { useToasts } from '../ui/toasts.tsx';
 import { actOnAll, type Batch, type BatchInput, type Progress, type Target } from './act-on-all.ts';
 import { BulkReport, type Report } from './bulk-report.tsx';
-import { stateGroups } from './filters.ts';
 import { TerminateCount } from './terminate-count.tsx';
 
 interface Chosen {
@@ -210,7 +209,7 @@ export function BulkBar({ target, count: selectedCount, isArchived, chosen, onDo
           title={selectedCount === null ? texts.terminateAllTitle : texts.terminateTitle(selectedCount)}
           text={
             <>
-              {isByFilter && <TerminateCount target={target} />} {texts.terminateText}
+              {isByFilter && <TerminateCount target={target} />} {texts.terminateText(selectedCount ?? 2)}
             </>
           }
           confirmLabel={common.terminate}
@@ -250,7 +249,7 @@ type BatchMutation = (input: BatchInput) => Promise<{ readonly payload: Batch | 
 type Undo = (of: Progress) => unknown;
 
 /** Statuses in which a session runs or waits to run. */
-const awake: ReadonlySet<string> = new Set(stateGroups.active.status);
+const awake: ReadonlySet<string> = new Set(['NEW', 'CLAIMED', 'RUNNING', 'RESUMING']);
 
 /** For operations without an undo. */
 const never: Undo = () => undefined;

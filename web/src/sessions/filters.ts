@@ -4,12 +4,14 @@ import { common } from '../texts/common.ts';
 import { filters as texts } from '../texts/sessions.ts';
 import { dayAfter, isDay } from '../usage/days.ts';
 
-/** States as users search for them, each with one or more statuses of the service. */
+/** States as users search for them, in the words of the badges, with their conditions. */
 export const stateGroups = {
-  active: { label: texts.working, status: ['NEW', 'CLAIMED', 'RUNNING', 'RESUMING'] },
-  suspended: { label: texts.suspended, status: ['SUSPENDED'] },
-  finished: { label: texts.ended, status: ['EXIT'] },
-  failed: { label: common.failed, status: ['ERROR'] },
+  attention: { label: texts.needsYou, filter: { group: ['NEEDS_YOU'] } },
+  queued: { label: texts.queued, filter: { status: ['NEW', 'RESUMING'] } },
+  active: { label: texts.working, filter: { group: ['WORKING'], not: { status: ['NEW', 'RESUMING'] } } },
+  suspended: { label: texts.suspended, filter: { status: ['SUSPENDED'] } },
+  finished: { label: texts.ended, filter: { status: ['EXIT'] } },
+  failed: { label: common.failed, filter: { status: ['ERROR'] } },
 } as const;
 
 /** Labels of session origins. */
@@ -68,11 +70,13 @@ export function useFilters() {
 
 function toFilter(filters: Filters) {
   const { q, state, origin, tag, playbook, repository, pr, by, archived, from, to, outcome } = filters;
-  const group = state === '' ? null : stateGroups[state as keyof typeof stateGroups];
+  const conditions = [
+    ...(state ? [stateGroups[state as keyof typeof stateGroups].filter] : []),
+    ...(outcome ? [outcomes[outcome as keyof typeof outcomes]] : []),
+  ];
   return {
     ...(archived === 'all' ? {} : { isArchived: archived !== '' }),
     ...(q ? { search: q } : {}),
-    ...(group ? { status: [...group.status] } : {}),
     ...(origin ? { origin: [origin as keyof typeof origins] } : {}),
     ...(tag ? { tags: [tag] } : {}),
     ...(playbook ? { playbookId: playbook } : {}),
@@ -81,7 +85,7 @@ function toFilter(filters: Filters) {
     ...(by ? { createdByIds: [by] } : {}),
     ...(from ? { createdAfter: `${from}T00:00:00Z` } : {}),
     ...(to ? { createdBefore: `${dayAfter(to)}T00:00:00Z` } : {}),
-    ...(outcome ? { and: [outcomes[outcome as keyof typeof outcomes]] } : {}),
+    ...(conditions.length > 0 ? { and: conditions } : {}),
   };
 }
 

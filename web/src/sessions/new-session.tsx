@@ -118,6 +118,7 @@ export function NewSession({ organizationId, repository, playbookId, onClose }: 
         id={form}
         className="form"
         onSubmit={(event) => void submit(event)}
+        onInput={() => setErrors(null)}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
           event.preventDefault();

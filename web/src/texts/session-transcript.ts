@@ -62,6 +62,10 @@ export const terminal = {
 };
 
 export const toolCall = {
+  statuses: { PENDING: 'pending', IN_PROGRESS: 'running', COMPLETED: 'done', FAILED: 'failed' },
+  decisions: { DENIED: 'denied', CANCELLED: 'cancelled' },
+  /** The state of a call that was open when a user stopped the turn. */
+  stopped: 'stopped',
   toolCall: 'Tool call',
   noDetails: 'No details.',
   download: 'Download whole output',
@@ -69,6 +73,7 @@ export const toolCall = {
 
 export const transcriptRows = {
   allowed: ({ title }: Strings<'title'>) => `Allowed: ${title}`,
+  allowedByProfile: ({ title }: Strings<'title'>) => `Allowed by the agent’s settings: ${title}`,
   denied: ({ title }: Strings<'title'>) => `Denied: ${title}`,
   cancelled: ({ title }: Strings<'title'>) => `Cancelled: ${title}`,
 

@@ -4,8 +4,12 @@ import { type Numbers, plural, rich, type Strings } from './kit.ts';
 export const bulkBar = {
   terminateTitle: (count: number) => plural(count, { one: 'Terminate # session?', other: 'Terminate # sessions?' }),
   terminateAllTitle: 'Terminate all matching sessions?',
-  terminateText:
-    'Their agents stop and their secrets are deleted. They no longer accept messages. Their transcripts are kept.',
+  terminateText: (count: number) =>
+    plural(count, {
+      one: 'Its agent stops and its secrets are deleted. It no longer accepts messages. Its transcript is kept.',
+      other:
+        'Their agents stop and their secrets are deleted. They no longer accept messages. Their transcripts are kept.',
+    }),
   archiveAllTitle: 'Archive all matching sessions?',
   unarchiveAllTitle: 'Unarchive all matching sessions?',
 
@@ -43,6 +47,8 @@ export const filterBar = {
 };
 
 export const filters = {
+  needsYou: 'Needs you',
+  queued: 'Queued',
   working: 'Working',
   suspended: 'Suspended',
   ended: 'Ended',

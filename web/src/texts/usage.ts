@@ -37,7 +37,7 @@ export const usageTotals = {
   activeUsers: 'Active users',
   pullRequests: 'Pull requests',
   none: 'None',
-  onlyServiceUsers: 'Only service users and automations started sessions.',
+  onlyServiceUsers: 'Only service users, such as the built-in administrator, and automations started sessions.',
   merged: ({ count }: Strings<'count'>) => `${count} merged`,
   change: ({ percent, before }: Strings<'percent' | 'before'>) => `${percent} from ${before}`,
   before: ({ before }: Strings<'before'>) => `from ${before}`,

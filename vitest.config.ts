@@ -86,7 +86,7 @@ const ours = { resolve, plugins: [builtPrograms] };
 
 export default defineConfig({
   test: {
-    maxWorkers: 5,
+    maxWorkers: 4,
     sequence: { sequencer: SlowFilesFirst },
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest-modules' },
     reporters: ['default', new FailedFiles(), new ClosingLine()],

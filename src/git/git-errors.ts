@@ -10,9 +10,7 @@ const maxLength = 400;
  * lose control characters and characters that change the direction of a text.
  */
 export function errorOf({ code, stderr }: GitOutcome): RepositoryError {
-  const tooLarge = /^remote: (The forge sends more than [\w ]+, the most that Switchyard fetches at once\.)/m.exec(
-    stderr,
-  )?.[1];
+  const tooLarge = /^remote: (The forge sends more than [\w ]+, the maximum for one fetch\.)/m.exec(stderr)?.[1];
   if (tooLarge !== undefined) return new RepositoryError('TOO_LARGE', tooLarge);
   const remote = /^fatal: remote error: (.+)$/m.exec(stderr)?.[1];
   if (remote !== undefined) return new RepositoryError('REMOTE', plainLine(remote, maxLength));

@@ -177,7 +177,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     const { page } = window;
     const wait = /^Waiting for the provider’s limit until (\w+ \d+, )?\d\d:\d\d/;
     const limit =
-      /^The model’s provider has reached its limit. The session continues (at|on \w+ \d+,) \d\d:\d\d\s[AP]M\.$/;
+      /^The model’s provider has reached its limit. The session continues (at|on \w+ \d+,) \d{1,2}:\d\d\s[AP]M\.$/;
     const banner = page.getByRole('status').getByText(limit);
     await banner.waitFor();
     await page.getByText('Provider limit', { exact: true }).waitFor();

@@ -24,7 +24,7 @@ describe.skipIf(missing !== null)('the link to a session', { timeout: 120_000 },
     const { page, picture, consoleErrors } = await openSignedIn(browser, test, token, { at: addressOf(id) });
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByText('Anyone who may view sessions of Sharing can open the link.').waitFor();
-    await page.getByRole('button', { name: 'Copy link' }).click();
+    await page.getByRole('button', { name: 'Copy link', exact: true }).click();
     await page.getByText('Copied.').waitFor();
     await picture('share-session');
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${test.url}${addressOf(id)}`);

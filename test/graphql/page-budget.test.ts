@@ -49,11 +49,13 @@ it('accepts a page of a hundred sessions with a hundred messages each', async ()
 
 it('refuses a value nested deeper than the parser allows as a syntax error', async () => {
   const deep = `${'['.repeat(2_400)}${']'.repeat(2_400)}`;
-  const { errors } = await graphql(
+  const { errors, data } = await graphql(
     test,
     test.adminToken,
     `mutation { createSession(input: {prompt: "x", structuredOutputSchema: ${deep}}) { userErrors { message } } }`,
   );
-  expect(errors?.[0].message).toMatch(/nests too deep|must be a JSON object|Syntax Error/);
-  expect(errors?.[0].extensions.code).not.toBe('INTERNAL_SERVER_ERROR');
+  // The depth of the parser depends on how far its code is optimized: a value that it can read is not an object.
+  const [error = data?.createSession.userErrors[0]] = errors ?? [];
+  expect(error?.message).toMatch(/nests too deep|must be a JSON object|Syntax Error/);
+  expect(error?.extensions?.code).not.toBe('INTERNAL_SERVER_ERROR');
 });

@@ -43,7 +43,7 @@ it('gives every connection edges and a page', () => {
   expect(named.filter((type) => !isObjectType(type))).toEqual([]);
 });
 
-/** List items without an id of their own: numbers of a period, and facts about a pair of objects. */
+/** List items without an id of their own: numbers of a period, facts about a pair of objects, and matches of a search. */
 const withoutId = [
   'ActorConsumption',
   'AcuLimit',
@@ -54,6 +54,8 @@ const withoutId = [
   'RoleAssignment',
   'SessionConsumption',
   'SessionFile',
+  'SessionSearchResult',
+  'TranscriptMatch',
 ];
 
 it('gives edges a cursor and a node that can be refetched', () => {

@@ -330,4 +330,6 @@ async function insertSession(
   if (userId === null) return;
   const view = { name: canary('view'), filter: { search: canary('search') }, createdAt, updatedAt: createdAt };
   await tx.prisma.savedView.create({ data: { userId, organizationId, ...view } });
+  await tx.prisma.sessionRead.create({ data: { userId, sessionId: id, seq, readAt: createdAt } });
+  await tx.prisma.sessionPin.create({ data: { userId, sessionId: id, createdAt } });
 }

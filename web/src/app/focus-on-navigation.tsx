@@ -4,15 +4,17 @@ import { focusHeading, isInDialog, isLost } from '../ui/focus.ts';
 let last: string | null = null;
 let isEntered = false;
 let isWaiting = false;
+/** The element with the focus when the navigation ended without a heading. */
+let waitedAt: Element | null = null;
 
 /** Call after a sign-in by the form: the next page then gets the focus that the form had. */
 export function focusAfterSignIn(): void {
   isEntered = true;
 }
 
-/** Call when a page has shown a placeholder without a heading, and now has one: it gets the focus that the navigation lost. */
+/** Call when a page has shown a placeholder without a heading, and now has one: it gets the focus unless the user has moved it. */
 export function focusWhenLoaded(): void {
-  if (isWaiting && isLost()) focusHeading();
+  if (isWaiting && (isLost() || document.activeElement === waitedAt)) focusHeading();
   isWaiting = false;
 }
 
@@ -28,6 +30,7 @@ export function FocusOnNavigation({ path }: { readonly path: string }) {
     isEntered = false;
     isWaiting = document.querySelector('#main :is(h1, h2)') === null;
     const { activeElement } = document;
+    waitedAt = activeElement;
     if (activeElement?.matches('#main :not(h1, h2)')) return;
     const line = from && document.querySelector<HTMLElement>(`#main [data-list-item][href="${CSS.escape(from)}"]`);
     if (line) line.focus({ preventScroll: true });

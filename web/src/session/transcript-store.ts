@@ -329,6 +329,8 @@ export class TranscriptStore {
     // The terminal keeps the whole output, of which the entry may have only the end: it needs the last parts too.
     if (isOutput && isOver(entry) && this.#haveDraftsChanged) this.#flush();
     this.#received.push(entry);
+    // Drafts from before a break that belong to an earlier turn will not be sent again.
+    if (entry.__typename === 'TurnEvent') this.#haveDraftsChanged = this.#open.dropStale() || this.#haveDraftsChanged;
     if (!('draftId' in entry) || entry.draftId == null) return;
     // The output of a tool that still runs stays open.
     if (isOutput && !isOver(entry)) return;

@@ -45,7 +45,7 @@ interface Wait {
   readonly waitsUntil: string | null | undefined;
 }
 
-const time = { hour: '2-digit', minute: '2-digit' } as const;
+const time = { hour: 'numeric', minute: '2-digit' } as const;
 
 /** The time until which a session waits for a limit of its model's provider. */
 interface QuotaEnd {

@@ -53,7 +53,10 @@ export async function confirmSignIn(
   token: string | null,
   address: string | null,
 ): Promise<void> {
-  const refusal = new DomainError('FORBIDDEN', 'That token isn’t valid, or it belongs to another key than the one you are signed in with.');
+  const refusal = new DomainError(
+    'FORBIDDEN',
+    'That token isn’t valid, or it belongs to another key than the one you are signed in with.',
+  );
   const tokenViewer = await authenticateLimited(services, token, address).catch((error: unknown) => {
     if (error instanceof DomainError && error.code === 'UNAUTHENTICATED') throw refusal;
     throw error;

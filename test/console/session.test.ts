@@ -175,7 +175,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     const id = await createSession(test, { prompt: 'refuse 429 Please retry in 3600s.', title: 'Limited' });
     const window = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
     const { page } = window;
-    const wait = /^Waiting for the provider’s limit until (\w+ \d+, )?\d\d:\d\d/;
+    const wait = /^Waiting for the provider’s limit until (\w+ \d+, )?\d{1,2}:\d\d/;
     const limit =
       /^The model’s provider has reached its limit. The session continues (at|on \w+ \d+,) \d{1,2}:\d\d\s[AP]M\.$/;
     const banner = page.getByRole('status').getByText(limit);

@@ -161,9 +161,8 @@ export type AgentUpdate =
   | {
       readonly type: 'usage';
       /**
-       * The origin of the figures: the gateway (usage of one call), the response to a prompt or the quota in it (usage
-       * of the turn), or an update during the turn. An agent's `costUsd` is the total of its session; the gateway's is
-       * the cost of the call.
+       * The origin of the figures: the gateway (one call), the response to a prompt or the quota in it (the turn), or an update
+       * during the turn. `costUsd` is the total of the agent's session; that of the gateway is the cost of the call.
        */
       readonly source: 'gateway' | 'response' | 'quota' | 'update';
       /** The number of model calls in these figures. */
@@ -196,6 +195,8 @@ export type AgentUpdate =
       readonly text: string;
       readonly options: readonly QuestionOption[];
       readonly reason: 'question' | 'permission';
+      /** Null: the agent named none. */
+      readonly toolCallId: string | null;
     };
 
 /** The output of a tool call that has more characters than its log entry may have. Unmasked. */

@@ -1,4 +1,5 @@
 import { plainLine } from '../common/plain-text.ts';
+import { findFetchTooLarge } from './fetch-limit.ts';
 import { RepositoryError } from './repository-error.ts';
 import type { GitOutcome } from './run-git.ts';
 
@@ -10,8 +11,8 @@ const maxLength = 400;
  * lose control characters and characters that change the direction of a text.
  */
 export function errorOf({ code, stderr }: GitOutcome): RepositoryError {
-  const tooLarge = /^remote: (The forge sends more than [\w ]+, the maximum for one fetch\.)/m.exec(stderr)?.[1];
-  if (tooLarge !== undefined) return new RepositoryError('TOO_LARGE', tooLarge);
+  const tooLarge = findFetchTooLarge(stderr);
+  if (tooLarge !== null) return new RepositoryError('TOO_LARGE', tooLarge);
   const remote = /^fatal: remote error: (.+)$/m.exec(stderr)?.[1];
   if (remote !== undefined) return new RepositoryError('REMOTE', plainLine(remote, maxLength));
   const noRef = /couldn't find remote ref (\S+)/.exec(stderr)?.[1];

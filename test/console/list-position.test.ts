@@ -1,30 +1,20 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
-import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { missing, useConsole } from '../support/console-browser.ts';
 import { makeManySessions } from '../support/many-sessions.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
 describe.skipIf(missing !== null)('the list of sessions, left for a session', { timeout: 120_000 }, () => {
-  let test: TestApp;
-  let browser: Browser;
-  beforeAll(async () => {
-    test = await startApp({ roles: ['api'] });
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await test?.close();
-  });
+  const all = useConsole({ roles: ['api'] });
 
   const rows = (page: Page) => page.locator('ul.sessions > li');
   const top = (page: Page) => page.evaluate(() => Math.round(scrollY));
 
   it('has its filters, its rows and its place when the user returns, and what changed meanwhile', async () => {
-    const { organizationId, token } = await makeOrganization(test, 'Returning');
-    const ids = await makeManySessions(test, organizationId, 120);
+    const { organizationId, token } = await makeOrganization(all.test, 'Returning');
+    const ids = await makeManySessions(all.test, organizationId, 120);
     const path = '/sessions?state=finished';
-    const { page, consoleErrors } = await openSignedIn(browser, test, token, { at: path });
+    const { page, consoleErrors } = await all.open(path, token);
     await rows(page).nth(49).scrollIntoViewIfNeeded();
     await expect.poll(() => rows(page).count()).toBeGreaterThan(99);
     const link = (n: number) => page.locator(`ul.sessions a[href="/sessions/${ids[n]}"]`);
@@ -51,8 +41,10 @@ describe.skipIf(missing !== null)('the list of sessions, left for a session', { 
     // Changes while the user was away: one session left the list, and one came.
     await link(80).click();
     await page.getByRole('heading', { name: 'one of many' }).waitFor();
-    await test.app.services.store.execute('update session set is_archived = true where id = $1', [ids[70]]);
-    await test.app.services.store.execute(`update session set title = 'Renamed meanwhile' where id = $1`, [ids[90]]);
+    await all.test.app.services.store.execute('update session set is_archived = true where id = $1', [ids[70]]);
+    await all.test.app.services.store.execute(`update session set title = 'Renamed meanwhile' where id = $1`, [
+      ids[90],
+    ]);
     await page.goBack();
     await page.getByText('Renamed meanwhile').waitFor();
     await expect.poll(() => link(70).count()).toBe(0);
@@ -60,12 +52,11 @@ describe.skipIf(missing !== null)('the list of sessions, left for a session', { 
     // From another page, the list starts at its top.
     await page.getByRole('link', { name: 'Usage', exact: true }).click();
     await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
-    await createSession(test, { organizationId, title: 'The newest' }, token);
+    await createSession(all.test, { organizationId, title: 'The newest' }, token);
     await page.getByRole('navigation').getByRole('link', { name: 'Sessions', exact: true }).click();
     await page.getByText('The newest').waitFor();
     expect(new URL(page.url()).search).toBe('');
     expect(await top(page)).toBe(0);
     expect(consoleErrors).toEqual([]);
-    await page.context().close();
   });
 });

@@ -1,52 +1,27 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
-import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { missing, seriousFindings, useConsole } from '../support/console-browser.ts';
 import { readAnswers, seedQuestion } from '../support/questions.ts';
-import { appendToLog, createSession, say } from '../support/sessions.ts';
+import { appendToLog, createSession, say, toolCall } from '../support/sessions.ts';
 
-const call = (n: number, more: object = {}) => ({
-  kind: 'TOOL_CALL' as const,
-  data: {
-    toolCallId: `call-${n}`,
-    title: `Edit ${n}`,
-    toolKind: 'edit',
-    status: 'completed',
-    output: null,
-    locations: [],
-    diffs: [],
-    ...more,
-  },
-});
+const edit = (n: number, more: object = {}) => toolCall(n, { toolKind: 'edit', output: null, ...more });
 
 describe.skipIf(missing !== null)('a question of an agent', { timeout: 120_000 }, () => {
-  let test: TestApp;
-  let browser: Browser;
-  beforeAll(async () => {
-    test = await startApp({ roles: ['api'] });
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await test?.close();
-  });
+  const all = useConsole({ roles: ['api'] });
 
-  const open = async (id: string) => {
-    const window = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
-    onTestFinished(() => window.page.context().close());
-    return window;
-  };
+  const open = (id: string) => all.open(`/sessions/${id}`);
   const questions = (page: Page) => page.getByRole('region', { name: 'Question' });
 
   it('is shown once, at the field for messages, with the change that it concerns and no other', async () => {
-    const id = await createSession(test, { prompt: 'Change the limit', title: 'Pinned' });
-    const { ask, questionId } = await seedQuestion(test, id, 'permission', 'May I run Edit limits.ts?');
+    const id = await createSession(all.test, { prompt: 'Change the limit', title: 'Pinned' });
+    const { ask, questionId } = await seedQuestion(all.test, id, 'permission', 'May I run Edit limits.ts?', 'call-1');
     const change = (text: string) => ({ path: 'limits.ts', oldText: 'const limit = 5;\n', newText: text });
     await appendToLog(
-      test,
+      all.test,
       id,
-      call(1, { title: 'Edit limits.ts', diffs: [change('const limit = 50;\n')], status: 'pending' }),
-      call(2, { title: 'Edit other.ts', diffs: [change('const limit = 999;\n')], status: 'in_progress' }),
+      edit(1, { title: 'Edit limits.ts', diffs: [change('const limit = 50;\n')], status: 'pending' }),
+      // A later call with the same title, to hide the change.
+      edit(2, { title: 'Edit limits.ts', diffs: [change('const limit = 999;\n')], status: 'pending' }),
     );
     const window = await open(id);
     const { page } = window;
@@ -64,25 +39,25 @@ describe.skipIf(missing !== null)('a question of an agent', { timeout: 120_000 }
     await field.fill('');
     await page.keyboard.press('Alt+2');
     await expect
-      .poll(async () => (await readAnswers(test, id)).messages.map(({ answer }) => answer))
+      .poll(async () => (await readAnswers(all.test, id)).messages.map(({ answer }) => answer))
       .toEqual([{ questionId, optionId: '2' }]);
     await expect.poll(() => questions(page).count()).toBe(1);
     await page.getByRole('log').getByText('May I run Edit limits.ts?').waitFor();
     // Without the field in focus, the digit alone chooses.
-    const next = await ask('May I run Edit other.ts?');
+    const next = await ask('May I run Edit limits.ts?', 'call-2');
     await questions(page).getByText('999').waitFor();
     await page.getByRole('log').focus();
     await page.keyboard.press('1');
     await expect
-      .poll(async () => (await readAnswers(test, id)).messages.map(({ answer }) => answer?.questionId))
+      .poll(async () => (await readAnswers(all.test, id)).messages.map(({ answer }) => answer?.questionId))
       .toEqual([questionId, next]);
     expect(window.consoleErrors).toEqual([]);
   });
 
   it('leaves no tool call waiting after it was denied', async () => {
-    const id = await createSession(test, { prompt: 'Deploy', title: 'Denied' });
+    const id = await createSession(all.test, { prompt: 'Deploy', title: 'Denied' });
     const permission = { title: 'Deploy', toolCallId: 'call-1', decision: 'denied' };
-    await appendToLog(test, id, call(1, { title: 'Deploy', status: 'pending' }), {
+    await appendToLog(all.test, id, edit(1, { title: 'Deploy', status: 'pending' }), {
       kind: 'PERMISSION',
       data: permission,
     });
@@ -93,9 +68,9 @@ describe.skipIf(missing !== null)('a question of an agent', { timeout: 120_000 }
   });
 
   it('keeps an expanded tool call open that was scrolled out of view and back', async () => {
-    const id = await createSession(test, { prompt: 'Read', title: 'Expanded' });
-    await appendToLog(test, id, call(1, { title: 'Read the file', output: 'the whole file' }));
-    await say(test, id, ...Array.from({ length: 80 }, (_, n) => `message ${n}`));
+    const id = await createSession(all.test, { prompt: 'Read', title: 'Expanded' });
+    await appendToLog(all.test, id, edit(1, { title: 'Read the file', output: 'the whole file' }));
+    await say(all.test, id, ...Array.from({ length: 80 }, (_, n) => `message ${n}`));
     const { page } = await open(id);
     const log = page.getByRole('log');
     const scrollTo = (top: number) => log.evaluate((box, to) => box.scrollTo(0, to), top);

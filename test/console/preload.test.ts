@@ -1,7 +1,6 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
-import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { missing, useConsole } from '../support/console-browser.ts';
 import { createSession, say } from '../support/sessions.ts';
 
 /** Counts the requests of a page for a query, by the query’s name. */
@@ -14,22 +13,13 @@ function countRequests(page: Page, name: string): () => number {
 }
 
 describe.skipIf(missing !== null)('a link to a session', { timeout: 120_000 }, () => {
-  let test: TestApp;
-  let browser: Browser;
+  const all = useConsole({ roles: ['api'] });
   let sessionId = '';
-  beforeAll(async () => {
-    test = await startApp({ roles: ['api'] });
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await test?.close();
-  });
 
   const openList = async (title: string) => {
-    sessionId = await createSession(test, { prompt: 'Wait', title });
-    await say(test, sessionId, 'one', 'two');
-    const window = await openSignedIn(browser, test, test.adminToken, { at: '/sessions' });
+    sessionId = await createSession(all.test, { prompt: 'Wait', title });
+    await say(all.test, sessionId, 'one', 'two');
+    const window = await all.open('/sessions');
     const { page } = window;
     const link = page.getByRole('link', { name: title, exact: true });
     await link.waitFor();
@@ -47,23 +37,22 @@ describe.skipIf(missing !== null)('a link to a session', { timeout: 120_000 }, (
     const response = isPreloaded();
     await link.hover();
     await (await response).finished();
-    await say(test, sessionId, 'three', 'four');
+    await say(all.test, sessionId, 'three', 'four');
     await link.click();
     await page.getByRole('log').getByText('four', { exact: true }).waitFor();
     expect((await shown(page)).map((text) => text.trim())).toEqual(['Wait', 'one', 'two', 'three', 'four']);
-    await say(test, sessionId, 'five');
+    await say(all.test, sessionId, 'five');
     await page.getByRole('log').getByText('five', { exact: true }).waitFor();
     expect((await shown(page)).length).toBe(6);
     expect(counts()).toEqual([1, 0]);
     // Coming back later, the link is loaded again.
     await page.getByRole('link', { name: 'All sessions' }).click();
     await link.waitFor();
-    await say(test, sessionId, 'six');
+    await say(all.test, sessionId, 'six');
     await link.click();
     await page.getByRole('log').getByText('six', { exact: true }).waitFor();
     expect(counts()).toEqual([2, 0]);
     expect(window.consoleErrors).toEqual([]);
-    await page.context().close();
   });
 
   it('loads once while the pointer and the focus come and go', async () => {
@@ -80,11 +69,10 @@ describe.skipIf(missing !== null)('a link to a session', { timeout: 120_000 }, (
     expect(counts()).toEqual([1, 0]);
     const heading = page.getByRole('heading', { name: 'Often hovered' });
     expect(await heading.evaluate((each) => each === document.activeElement)).toBe(true);
-    await page.context().close();
   });
 
   it('loads nothing for a finger that scrolls, and at once for a tap', async () => {
-    await createSession(test, { prompt: 'Wait', title: 'Not touched' });
+    await createSession(all.test, { prompt: 'Wait', title: 'Not touched' });
     const { page, link, isPreloaded, counts } = await openList('Touched');
     const touch = (type: string) =>
       link.evaluate(
@@ -105,6 +93,5 @@ describe.skipIf(missing !== null)('a link to a session', { timeout: 120_000 }, (
     await touch('pointerup');
     await (await response).finished();
     expect(counts()).toEqual([2, 0]);
-    await page.context().close();
   });
 });

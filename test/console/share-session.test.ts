@@ -1,51 +1,45 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
-import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
+import { describe, expect, it } from 'vitest';
+import { missing, seriousFindings, useConsole } from '../support/console-browser.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
 describe.skipIf(missing !== null)('the link to a session', { timeout: 120_000 }, () => {
-  let test: TestApp;
-  let browser: Browser;
-  beforeAll(async () => {
-    test = await startApp();
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await test?.close();
-  });
+  const all = useConsole();
 
   const addressOf = (id: string) => `/sessions/${id.replace('devin-', '')}`;
 
   it('is copied in the details, which say who can open it', async () => {
-    const { organizationId, token } = await makeOrganization(test, 'Sharing');
-    const id = await createSession(test, { organizationId, title: 'Shared' }, token);
-    const { page, picture, consoleErrors } = await openSignedIn(browser, test, token, { at: addressOf(id) });
+    const { organizationId, token } = await makeOrganization(all.test, 'Sharing');
+    const id = await createSession(all.test, { organizationId, title: 'Shared' }, token);
+    const { page, picture, consoleErrors } = await all.open(addressOf(id), token);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByText('Anyone who may view sessions of Sharing can open the link.').waitFor();
     await page.getByRole('button', { name: 'Copy link', exact: true }).click();
     await page.getByText('Copied.').waitFor();
     await picture('share-session');
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${test.url}${addressOf(id)}`);
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(`${all.test.url}${addressOf(id)}`);
     expect(consoleErrors).toEqual([]);
-    await page.context().close();
   });
 
   it('says of an unlisted session that others need the link', async () => {
-    const { organizationId, token } = await makeOrganization(test, 'Hidden');
-    const id = await createSession(test, { organizationId, title: 'Unlisted', isUnlisted: true }, token);
-    const { page } = await openSignedIn(browser, test, token, { at: addressOf(id) });
+    const { organizationId, token } = await makeOrganization(all.test, 'Hidden');
+    const id = await createSession(all.test, { organizationId, title: 'Unlisted', isUnlisted: true }, token);
+    const { page } = await all.open(addressOf(id), token);
     await page.getByText('This session is unlisted, so others need the link to find it.').waitFor();
-    await page.context().close();
   });
 
   it('shows the same page for a session that the viewer may not view as for one that does not exist', async () => {
-    const [owner, stranger] = [await makeOrganization(test, 'Owners'), await makeOrganization(test, 'Strangers')];
-    const id = await createSession(test, { organizationId: owner.organizationId, title: 'Not theirs' }, owner.token);
+    const [owner, stranger] = [
+      await makeOrganization(all.test, 'Owners'),
+      await makeOrganization(all.test, 'Strangers'),
+    ];
+    const id = await createSession(
+      all.test,
+      { organizationId: owner.organizationId, title: 'Not theirs' },
+      owner.token,
+    );
     const texts: (string | null)[] = [];
     for (const address of [addressOf(id), `/sessions/${'0'.repeat(32)}`]) {
-      const { page, picture, consoleErrors } = await openSignedIn(browser, test, stranger.token, { at: address });
+      const { page, picture, consoleErrors } = await all.open(address, stranger.token);
       await page.getByText('Session not found').waitFor();
       await page.getByText('You’re signed in as Strangers bot.').waitFor();
       texts.push(await page.locator('#main').textContent());
@@ -53,7 +47,6 @@ describe.skipIf(missing !== null)('the link to a session', { timeout: 120_000 },
       expect(await seriousFindings(page)).toEqual([]);
       expect(await page.title()).not.toContain('Not theirs');
       expect(consoleErrors).toEqual([]);
-      await page.context().close();
     }
     expect(texts[0]).toBe(texts[1]);
   });

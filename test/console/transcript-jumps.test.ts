@@ -1,56 +1,28 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
-import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { missing, seriousFindings, useConsole } from '../support/console-browser.ts';
 import { sayMany } from '../support/many-sessions.ts';
-import { appendToLog, createSession, say } from '../support/sessions.ts';
-
-const call = (n: number, more: object = {}) => ({
-  kind: 'TOOL_CALL' as const,
-  data: {
-    toolCallId: `call-${n}`,
-    title: `npm run step-${n}`,
-    toolKind: 'execute',
-    status: 'completed',
-    output: `output ${n}`,
-    locations: [],
-    diffs: [],
-    ...more,
-  },
-});
+import { appendToLog, createSession, say, toolCall } from '../support/sessions.ts';
 
 describe.skipIf(missing !== null)('a long transcript', { timeout: 120_000 }, () => {
-  let test: TestApp;
-  let browser: Browser;
-  beforeAll(async () => {
-    test = await startApp({ roles: ['api'] });
-    browser = await openBrowser();
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await test?.close();
-  });
+  const all = useConsole({ roles: ['api'] });
 
-  const open = async (at: string) => {
-    const window = await openSignedIn(browser, test, test.adminToken, { at });
-    onTestFinished(() => window.page.context().close());
-    return window;
-  };
+  const open = (at: string) => all.open(at);
   const message = (page: Page, text: string) => page.getByRole('log').getByText(text, { exact: true });
   const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent ?? '');
 
   it('folds finished tool calls, and shows failed ones', async () => {
-    const id = await createSession(test, { prompt: 'Build it', title: 'Folded' });
-    await say(test, id, 'I look at it.');
+    const id = await createSession(all.test, { prompt: 'Build it', title: 'Folded' });
+    await say(all.test, id, 'I look at it.');
     await appendToLog(
-      test,
+      all.test,
       id,
-      ...[1, 2, 3].map((n) => call(n)),
-      call(4, { title: 'Edit a.ts', toolKind: 'edit', diffs: [{ path: 'a.ts', oldText: '', newText: 'a\n' }] }),
-      call(5, { status: 'failed', output: 'No such file' }),
-      call(6),
+      ...[1, 2, 3].map((n) => toolCall(n)),
+      toolCall(4, { title: 'Edit a.ts', toolKind: 'edit', diffs: [{ path: 'a.ts', oldText: '', newText: 'a\n' }] }),
+      toolCall(5, { status: 'failed', output: 'No such file' }),
+      toolCall(6),
     );
-    await say(test, id, 'Done.');
+    await say(all.test, id, 'Done.');
     const window = await open(`/sessions/${id}`);
     const { page } = window;
     const fold = page.locator('summary', { hasText: 'Ran 3 commands, edited 1 file' });
@@ -69,8 +41,8 @@ describe.skipIf(missing !== null)('a long transcript', { timeout: 120_000 }, () 
   });
 
   it('opens at an entry far back, and goes on from there to its end and its start', async () => {
-    const id = await createSession(test, { prompt: 'Write much', title: 'Far back' });
-    await sayMany(test, id, 400);
+    const id = await createSession(all.test, { prompt: 'Write much', title: 'Far back' });
+    await sayMany(all.test, id, 400);
     const first = await open(`/sessions/${id}`);
     await message(first.page, 'm399').waitFor();
     await first.page.getByRole('log').focus();
@@ -89,7 +61,7 @@ describe.skipIf(missing !== null)('a long transcript', { timeout: 120_000 }, () 
     await message(page, 'm8').waitFor();
     await expect.poll(() => focused(page)).toContain('m8');
     // A new entry belongs to the end, which is not shown.
-    await say(test, id, 'written meanwhile');
+    await say(all.test, id, 'written meanwhile');
     expect(await message(page, 'm399').count()).toBe(0);
     // The parts before and after it are loaded on scrolling.
     const log = page.getByRole('log');
@@ -97,7 +69,7 @@ describe.skipIf(missing !== null)('a long transcript', { timeout: 120_000 }, () 
     await message(page, 'Write much').waitFor();
     await page.getByRole('button', { name: 'Jump to latest' }).click();
     await message(page, 'written meanwhile').waitFor();
-    await say(test, id, 'followed again');
+    await say(all.test, id, 'followed again');
     await message(page, 'followed again').waitFor();
     await page.keyboard.press('Home');
     await expect.poll(() => focused(page)).toContain('Write much');
@@ -107,8 +79,8 @@ describe.skipIf(missing !== null)('a long transcript', { timeout: 120_000 }, () 
   });
 
   it('scrolls from a jump through all later parts to the end, without a gap', async () => {
-    const id = await createSession(test, { prompt: 'Write much', title: 'Later parts' });
-    await sayMany(test, id, 350);
+    const id = await createSession(all.test, { prompt: 'Write much', title: 'Later parts' });
+    await sayMany(all.test, id, 350);
     const { page } = await open(`/sessions/${id}`);
     await message(page, 'm349').waitFor();
     await page.keyboard.press('Home');
@@ -127,15 +99,15 @@ describe.skipIf(missing !== null)('a long transcript', { timeout: 120_000 }, () 
       )
       .toBe(true);
     expect(seen.size).toBe(350);
-    await say(test, id, 'at the end');
+    await say(all.test, id, 'at the end');
     await message(page, 'at the end').waitFor();
   });
 
   it('jumps to the messages of the user and to errors, by keys and buttons', async () => {
-    const id = await createSession(test, { prompt: 'First of mine', title: 'Jumps' });
-    await sayMany(test, id, 150);
-    await appendToLog(test, id, call(1, { status: 'failed' }));
-    await sayMany(test, id, 150);
+    const id = await createSession(all.test, { prompt: 'First of mine', title: 'Jumps' });
+    await sayMany(all.test, id, 150);
+    await appendToLog(all.test, id, toolCall(1, { status: 'failed' }));
+    await sayMany(all.test, id, 150);
     const window = await open(`/sessions/${id}`);
     const { page } = window;
     await message(page, 'm149').last().waitFor();

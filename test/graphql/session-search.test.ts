@@ -166,6 +166,9 @@ it('searches the sessions that changed last for a word of very many texts', asyn
   const [one, two] = [await start('Crowd one', 'crowd'), await start('Crowd two', 'crowd')];
   const entries = Array.from({ length: 1_100 }, (_, n) => tool(`crowd ${n}`, 'completed'));
   for (const id of [one, two]) await appendToLog(test, id, ...entries);
+  // A filter counts before the limit of sessions.
+  expect(await titlesOf('crowd', { filter: { tags: ['none'] } })).toEqual([]);
+  expect(await titlesOf('crowd', { filter: { search: 'two' } })).toEqual(['Crowd two']);
   const { data } = await search('crowd');
   expect(data.organization.sessionSearch).toMatchObject({ totalCount: 2, totalCountIsExact: false });
   expect(data.organization.sessionSearch.nodes[0].matches.map(({ excerpt }: any) => excerpt.text)).toEqual([

@@ -3,7 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Browser, chromium as driver, type Page } from 'playwright-core';
-import type { TestApp } from './app.ts';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { startApp, type TestApp } from './app.ts';
 import { chromium } from './browser.ts';
 import { ensureConsole } from './built.ts';
 import { type Halves, signIn } from './console.ts';
@@ -49,6 +50,41 @@ export async function openBrowser(): Promise<Browser> {
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
+}
+
+/** The service and the browser of a `describe`. */
+export interface ConsoleTests {
+  readonly test: TestApp;
+  readonly browser: Browser;
+  /** Opens a page of the console, signed in with `token` or as the administrator, until the end of the test. */
+  open(at: string, token?: string): Promise<Window>;
+}
+
+/** Starts the service and a browser before the tests of a `describe`, and stops both after them. */
+export function useConsole(settings: Parameters<typeof startApp>[0] = {}): ConsoleTests {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    test = await startApp(settings);
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+  return {
+    get test() {
+      return test;
+    },
+    get browser() {
+      return browser;
+    },
+    async open(at, token = test.adminToken) {
+      const window = await openSignedIn(browser, test, token, { at });
+      onTestFinished(() => window.page.context().close());
+      return window;
+    },
+  };
 }
 
 /** A window of the console. */

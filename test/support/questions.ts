@@ -14,6 +14,7 @@ export interface PendingQuestion {
   readonly questionId: string;
   readonly body: string;
   readonly reason: string;
+  readonly relatedToolCallId: string | null;
   readonly options: readonly { readonly optionId: string; readonly name: string; readonly kind: string | null }[];
 }
 
@@ -23,7 +24,7 @@ export async function readPendingQuestion(test: Target, id: string): Promise<Pen
     test,
     test.adminToken,
     `query($id: ID!) { session(id: $id) { pendingQuestion {
-       questionId body reason options { optionId name kind } } } }`,
+       questionId body reason relatedToolCallId options { optionId name kind } } } }`,
     { id },
   );
   return data.session.pendingQuestion;
@@ -96,7 +97,8 @@ export async function seedQuestion(
   sessionId: string,
   reason: 'question' | 'permission',
   body: string,
-): Promise<{ questionId: string; ask(body: string): Promise<string> }> {
+  about: string | null = null,
+): Promise<{ questionId: string; ask(body: string, about?: string): Promise<string> }> {
   const id = parseId('session', sessionId);
   const context = await asAdministrator(test);
   const room = { slots: 100, memoryMb: 100_000, isEmpty: true, memoryOf: () => 1 };
@@ -104,14 +106,14 @@ export async function seedQuestion(
   const run = claimed.find((each) => each.sessionId === id) as ClaimedRun;
   await startTurn(context, run, { messages: await readInbox(context, run.sessionId), isAfterStop: false });
   const detail = reason === 'permission' ? 'waiting_for_approval' : 'waiting_for_user';
-  const ask = async (text: string) => {
+  const ask = async (text: string, toolCallId: string | null = null) => {
     const entries: QuestionEntries = [
-      { id: newId(), kind: 'QUESTION', body: text, data: { reason, options: seededOptions } },
+      { id: newId(), kind: 'QUESTION', body: text, data: { reason, options: seededOptions, toolCallId } },
       { kind: 'MESSAGE', messageType: 'agent_message', body: text },
     ];
     return prefixedId('event', await recordQuestion(context, run, entries, detail));
   };
-  return { questionId: await ask(body), ask };
+  return { questionId: await ask(body, about), ask };
 }
 
 /** Returns a request for a permission, for {@link Script}. */

@@ -49,6 +49,16 @@ export async function say(test: TestApp, sessionId: string, ...messages: string[
   await appendToLog(test, sessionId, ...entries);
 }
 
+/** The log entry of a completed tool call, the one with this number; `more` replaces members of its data. */
+export const toolCall = (n: number, more: object = {}): NewEntry => ({
+  kind: 'TOOL_CALL',
+  data: {
+    ...{ toolCallId: `call-${n}`, title: `npm run step-${n}`, toolKind: 'execute', status: 'completed' },
+    ...{ output: `output ${n}`, locations: [], diffs: [] },
+    ...more,
+  },
+});
+
 /** Writes entries into a session's log and notifies, like a worker. */
 export async function appendToLog(test: TestApp, sessionId: string, ...entries: NewEntry[]): Promise<void> {
   const { store, notifier, now } = test.app.services;

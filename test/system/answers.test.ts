@@ -77,6 +77,7 @@ it('answers the given question, and logs the chosen option', async () => {
   const first = await waitForQuestion(test, id, 'May I run ls?');
   expect(first).toMatchObject({
     reason: 'PERMISSION',
+    relatedToolCallId: 'ls',
     options: [
       { optionId: '1', name: 'Allow', kind: 'ALLOW_ONCE' },
       { optionId: '2', name: 'Reject', kind: 'REJECT_ONCE' },

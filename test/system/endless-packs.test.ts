@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { flushPkt, pktLine } from '../../src/agents/git-gateway/pkt-line.ts';
 import { graphql, type TestApp } from '../support/app.ts';
 import { forgeAccount, type GitForge, startGitForge } from '../support/git-forge.ts';
@@ -109,7 +109,8 @@ function watchMaximum(read: () => number): () => number {
 }
 
 async function sizeOf(directory: string): Promise<number> {
-  const names = await readdir(directory, { recursive: true });
+  // A directory of the service may disappear while it is listed.
+  const names = await vi.waitFor(() => readdir(directory, { recursive: true }), { timeout: 20_000 });
   const sizes = await Promise.all(
     names.map((name) =>
       stat(join(directory, name)).then(

@@ -37,7 +37,11 @@ export function entriesOf(
       id: answered,
       kind: 'QUESTION',
       body: canary('question'),
-      data: { reason: 'permission', options: [{ id: '1', name: canary('option'), kind: 'allow_once' }] },
+      data: {
+        reason: 'permission',
+        options: [{ id: '1', name: canary('option'), kind: 'allow_once' }],
+        toolCallId: canary('call'),
+      },
     },
     { kind: 'PERMISSION', data: { toolCallId: canary('call'), title: canary('tool'), decision: 'allowed' } },
     { kind: 'USAGE', data: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } },

@@ -85,8 +85,9 @@ export function createQuestions(
     }
     const options = offer(request.options);
     const title = brief(request.toolCall.title ?? 'a tool');
-    const question = questionOf('permission', `May I run ${title}?`, options);
-    const reply = await ask(question, request.toolCall.toolCallId);
+    const { toolCallId } = request.toolCall;
+    const question = questionOf('permission', `May I run ${title}?`, options, toolCallId);
+    const reply = await ask(question, toolCallId);
     const shown = reply && (optionOf(options, reply) ?? matchOption(options, reply.text));
     return { questionId: question.questionId, option: shown && (request.options[indexOf(shown)] ?? null), shown };
   };
@@ -113,7 +114,7 @@ export function createQuestions(
       const field = fieldOf(request);
       const { toolCallId } = request as { toolCallId?: unknown };
       const about = typeof toolCallId === 'string' ? toolCallId : null;
-      const reply = await ask(questionOf('question', request.message, field.options), about);
+      const reply = await ask(questionOf('question', request.message, field.options, about), about);
       if (reply === null) return { action: 'cancel' };
       return { action: 'accept', content: { [field.name]: fillField(field, reply) } };
     },
@@ -142,8 +143,10 @@ function questionOf(
   reason: QuestionUpdate['reason'],
   text: string,
   options: readonly QuestionOption[],
+  about: string | null,
 ): QuestionUpdate {
-  return { type: 'question', questionId: randomUUID(), text: truncate(text), options, reason };
+  const toolCallId = about === null ? null : brief(about);
+  return { type: 'question', questionId: randomUUID(), text: truncate(text), options, reason, toolCallId };
 }
 
 /** The first {@link maxOptions} of an agent's options, in the form shown to the user. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { fetchTooLarge } from '../../git/fetch-limit.ts';
 import { createChunkCoalescer } from '../gateway/chunk-coalescer.ts';
 import { createKeyFilter } from '../gateway/key-filter.ts';
 import type { GitExchange, GitGatewayParts } from './exchange.ts';
@@ -32,11 +33,7 @@ export async function sendResponse(
 ): Promise<void> {
   outgoing.writeHead(200, { 'content-type': `application/x-git-${type}`, 'cache-control': 'no-cache' });
   const maxBytes = limits.maxFetchBytes;
-  const sentence = type === 'upload-pack-result' ? fetchTooLarge(maxBytes) : null;
+  const sentence = type === 'upload-pack-result' ? fetchTooLarge(sizeText(maxBytes)) : null;
   const streams = [createChunkCoalescer(pace), ...secrets.map(createKeyFilter), outgoing as Writable];
   await pipeline([Readable.from(limitResponse(response, { maxBytes, sentence, onChunk })), ...streams]);
-}
-
-function fetchTooLarge(maxBytes: number): string {
-  return `The forge sends more than ${sizeText(maxBytes)}, the maximum for one fetch.`;
 }

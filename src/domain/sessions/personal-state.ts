@@ -19,7 +19,7 @@ export interface PersonalState {
 /** Returns the id of the user that the viewer is; null: it is a service user, a service key or the service itself. */
 export const userIdOf = ({ principal }: Viewer): string | null => (principal.type === 'USER' ? principal.id : null);
 
-/** {@link userIdOf}; throws FORBIDDEN, without a permission, for a viewer that is no user. */
+/** {@link userIdOf}; throws FORBIDDEN, without a permission, for a viewer that is not a user. */
 export function requireUser(viewer: Viewer): string {
   const id = userIdOf(viewer);
   if (id !== null) return id;
@@ -38,8 +38,8 @@ const states = `
    where s.id = any($1::text[])`;
 
 /**
- * Returns what the viewer has read and pinned of sessions that it may see, in the order of their unprefixed ids. For a viewer
- * that is no user: nothing.
+ * Returns what the viewer has read and pinned of sessions that it may see, in the order of their unprefixed ids. For a
+ * viewer that is not a user: nothing.
  */
 export async function readPersonalStates(
   { store, viewer }: Context,
@@ -64,7 +64,7 @@ const mark = `
 
 /**
  * Records that the viewer has read the log of a session up to an entry; without `seq`, all of it. Writes nothing if the viewer has read
- * that far. Throws NOT_FOUND, FORBIDDEN (also for a viewer that is no user), and INVALID_INPUT for a number below 1.
+ * that far. Throws NOT_FOUND, FORBIDDEN (also for a viewer that is not a user), and INVALID_INPUT for a number below 1.
  */
 export async function markSessionRead(
   context: Context,
@@ -84,7 +84,7 @@ export async function markSessionRead(
 export const lockUser = 'select id from user_account where id = $1 for no key update';
 
 /**
- * Pins a session for the viewer. Throws NOT_FOUND, FORBIDDEN (also for a viewer that is no user), and LIMIT_EXCEEDED beyond 100
+ * Pins a session for the viewer. Throws NOT_FOUND, FORBIDDEN (also for a viewer that is not a user), and LIMIT_EXCEEDED beyond 100
  * pinned sessions.
  */
 export async function pinSession(context: Context, sessionId: string): Promise<SessionRecord> {

@@ -41,7 +41,7 @@ const columns = 'v.name, v.filter, v.created_at as "createdAt", v.updated_at as 
 
 /**
  * Returns the viewer's views of organizations that it has read, oldest first, in the order of their unprefixed ids; none for a viewer that
- * is no user. Throws FORBIDDEN without the permission to view the sessions of one.
+ * is not a user. Throws FORBIDDEN without the permission to view the sessions of one.
  */
 export async function findSavedViews(
   { store, viewer }: Context,
@@ -68,7 +68,7 @@ const save = `
 
 /**
  * Saves a filter under a name for the viewer, in place of its earlier filter of that name. Throws the errors of `useOrganization`, FORBIDDEN
- * for a viewer that is no user, INVALID_INPUT, and LIMIT_EXCEEDED beyond 50 views.
+ * for a viewer that is not a user, INVALID_INPUT, and LIMIT_EXCEEDED beyond 50 views.
  */
 export async function setSavedView(context: Context, input: SavedViewInput): Promise<ViewOfOrganization> {
   const { name } = parseInput(savedViewSchema, { name: input.name });

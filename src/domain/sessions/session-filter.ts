@@ -110,7 +110,7 @@ export function withCondition<F extends SessionFilter>(
 /**
  * Checks a filter for a viewer. Throws INVALID_INPUT, with the path below `at`, for filters that nest deeper than
  * {@link maxFilterDepth}, for more than {@link maxFilterConditions} conditions, and for values that no statement
- * accepts: PostgreSQL has no NUL in text, and its own bounds of time. Throws FORBIDDEN if a viewer that is no user asks for what it read
+ * accepts: PostgreSQL has no NUL in text, and its own bounds of time. Throws FORBIDDEN if a viewer that is not a user asks for what it read
  * or pinned.
  */
 export function checkFilter(viewer: Viewer, filter: SessionFilter, at: readonly string[] = ['filter']): CheckedFilter {

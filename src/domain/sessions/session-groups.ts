@@ -1,23 +1,12 @@
 import type { SessionRecord } from './session.ts';
-import { type SessionStatusDetail, waitingDetails } from './status.ts';
+import { limitDetails, type SessionStatusDetail, waitingDetails } from './status.ts';
 
 /** The groups of sessions in an inbox. Each session is in one of them. */
 export const sessionGroups = ['needs_you', 'working', 'done'] as const;
 /** See {@link sessionGroups}. */
 export type SessionGroup = (typeof sessionGroups)[number];
 
-/** Suspensions that end only if a person changes a limit or a budget. */
-const limitDetails: readonly SessionStatusDetail[] = [
-  'usage_limit_exceeded',
-  'out_of_credits',
-  'out_of_quota',
-  'no_quota_allocation',
-  'payment_declined',
-  'org_usage_limit_exceeded',
-  'user_usage_limit_exceeded',
-  'total_session_limit_exceeded',
-  'error',
-];
+const personsDetails: readonly SessionStatusDetail[] = [...waitingDetails, ...limitDetails];
 
 /** The group of a `session` aliased `s`: an expression of the index `session_group`. {@link groupOf} does the same for a session record. */
 export const groupColumn =
@@ -38,7 +27,7 @@ export function groupOf(session: Grouped): SessionGroup {
 
 function needsSomebody({ status, statusDetail, pendingQuestionId, pullRequests }: Grouped): boolean {
   if (status === 'error' || pendingQuestionId !== null) return true;
-  if (statusDetail !== null && [...waitingDetails, ...limitDetails].includes(statusDetail)) return true;
+  if (statusDetail !== null && personsDetails.includes(statusDetail)) return true;
   const isStopped = status === 'exit' || status === 'suspended';
   return isStopped && pullRequests.some(({ state }) => state === 'open');
 }

@@ -5,15 +5,8 @@ export const sessionStatuses = ['new', 'claimed', 'running', 'exit', 'error', 's
 /** See {@link sessionStatuses}. */
 export type SessionStatus = (typeof sessionStatuses)[number];
 
-/** The reason for a status: the first four with `running`, `finished` with `exit`, the others with `suspended`. */
-export const sessionStatusDetails = [
-  'working',
-  'waiting_for_user',
-  'waiting_for_approval',
-  'waiting_for_quota',
-  'finished',
-  'inactivity',
-  'user_request',
+/** The reasons for a suspension that ends only if a person changes a limit or a budget. */
+export const limitDetails = [
   'usage_limit_exceeded',
   'out_of_credits',
   'out_of_quota',
@@ -23,6 +16,18 @@ export const sessionStatusDetails = [
   'user_usage_limit_exceeded',
   'total_session_limit_exceeded',
   'error',
+] as const;
+
+/** The reason for a status: the first four with `running`, `finished` with `exit`, the others with `suspended`. */
+export const sessionStatusDetails = [
+  'working',
+  'waiting_for_user',
+  'waiting_for_approval',
+  'waiting_for_quota',
+  'finished',
+  'inactivity',
+  'user_request',
+  ...limitDetails,
 ] as const;
 /** See {@link sessionStatusDetails}. */
 export type SessionStatusDetail = (typeof sessionStatusDetails)[number];

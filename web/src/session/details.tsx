@@ -26,7 +26,7 @@ import { ShareSession } from './share-session.tsx';
 import { SubSessions } from './sub-sessions.tsx';
 
 /** Labels of session origins. */
-const originNames: Readonly<Record<string, string>> = texts.origins;
+const originNames: Readonly<Record<string, string>> = common.origins;
 
 type Session = details_session$data;
 type Plan = EntryOf<'PlanEvent'>['entries'];

@@ -1,7 +1,8 @@
 import { pendingQuestion as texts } from '../texts/session-transcript.ts';
 import './pending-question.css';
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import type { sessionPageQuery$data } from '../__generated__/sessionPageQuery.graphql.ts';
+import { graphql, useFragment } from 'react-relay';
+import type { pendingQuestion_question$key } from '../__generated__/pendingQuestion_question.graphql.ts';
 import { Button } from '../ui/button.tsx';
 import { Change } from '../ui/change.tsx';
 import { isInDialog, isTyping } from '../ui/focus.ts';
@@ -10,14 +11,12 @@ import { Markdown } from '../ui/markdown.tsx';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
 import type { Entry, EntryOf } from './entry.ts';
-import { callsToPermit, titleToPermit } from './question-text.ts';
+import { openCall, titleToPermit } from './question-text.ts';
+import { writeLocations } from './tool-call.tsx';
 import type { Choose } from './use-answer.ts';
 
-/** The question that a session waits for. */
-export type Pending = NonNullable<NonNullable<sessionPageQuery$data['session']>['pendingQuestion']>;
-
 interface PendingQuestionProps {
-  readonly question: Pending;
+  readonly question: pendingQuestion_question$key;
   readonly entries: readonly Entry[];
   /** False: the viewer may only read it. */
   readonly mayAnswer: boolean;
@@ -28,11 +27,26 @@ interface PendingQuestionProps {
 const maxKeys = 9;
 
 /**
- * The open question, above the field for messages, with the tool calls that it concerns and a button for each option. The keys 1
+ * The open question, above the field for messages, with the tool call that it concerns and a button for each option. The keys 1
  * to 9 choose one, with Alt also while the user types.
  */
 export function PendingQuestion({ question, entries, mayAnswer, onChoose }: PendingQuestionProps) {
-  const { questionId, body, createdAt, reason, options } = question;
+  const { questionId, body, createdAt, reason, options, relatedToolCallId } = useFragment(
+    graphql`
+      fragment pendingQuestion_question on QuestionEvent {
+        questionId
+        body
+        createdAt
+        reason
+        options {
+          optionId
+          name
+        }
+        relatedToolCallId
+      }
+    `,
+    question,
+  );
   const isPermission = reason === 'PERMISSION';
   const [chosen, setChosen] = useState<string | null>(null);
   const hasOptions = mayAnswer && options.length > 0;
@@ -52,7 +66,10 @@ export function PendingQuestion({ question, entries, mayAnswer, onChoose }: Pend
     };
   }, []);
   const title = isPermission ? titleToPermit(body) : null;
-  const calls = useMemo(() => (title === null ? [] : callsToPermit(title, entries)), [title, entries]);
+  const call = useMemo(
+    () => (relatedToolCallId == null ? null : openCall(relatedToolCallId, entries)),
+    [relatedToolCallId, entries],
+  );
   const hintId = useId();
   return (
     <section className="question open pinned" aria-label={texts.question} ref={box}>
@@ -71,9 +88,7 @@ export function PendingQuestion({ question, entries, mayAnswer, onChoose }: Pend
             <pre className="command">{visible(title)}</pre>
           </>
         )}
-        {calls.map((call) => (
-          <Concerned call={call} key={call.id} />
-        ))}
+        {call !== null && <Concerned call={call} />}
       </div>
       {/* biome-ignore-end lint/a11y: see above. */}
       {hasOptions && (
@@ -111,11 +126,7 @@ function Concerned({ call: { diffs, locations } }: { readonly call: EntryOf<'Too
         // biome-ignore lint/suspicious/noArrayIndexKey: a call may change one file twice.
         <Change title={diff.path} change={diff} key={index} />
       ))}
-      {diffs.length === 0 && locations.length > 0 && (
-        <p className="hint">
-          {visible(locations.map(({ path, line }) => (line ? `${path}:${line}` : path)).join(', '))}
-        </p>
-      )}
+      {diffs.length === 0 && locations.length > 0 && <p className="hint">{writeLocations(locations)}</p>}
     </>
   );
 }

@@ -15,18 +15,12 @@ export function repeatsQuestion(
 /** Returns the title of the tool call that a request for a permission is about; null if its text has another form. */
 export const titleToPermit = (body: string): string | null => /^May I run (.+)\?$/s.exec(body.trim())?.[1] ?? null;
 
-/** At most this many calls are shown with a question. */
-const maxCalls = 5;
-
-/**
- * Finds the tool calls of the current turn with this title that have not ended: all, if several have it, because the user must
- * see whatever may run.
- */
-export function callsToPermit(title: string, entries: readonly Entry[]): readonly EntryOf<'ToolCallEvent'>[] {
-  const calls = new Map<string, EntryOf<'ToolCallEvent'>>();
-  for (const entry of entries) {
-    if (entry.__typename === 'ToolCallEvent') calls.set(entry.toolCallId, entry);
-    else if (entry.__typename === 'TurnEvent' && entry.phase === 'STARTED') calls.clear();
-  }
-  return [...calls.values()].filter((call) => !isOver(call) && call.title === title).slice(-maxCalls);
+/** Returns the last state of a tool call of the current turn that has not ended; null: there is none. */
+export function openCall(toolCallId: string, entries: readonly Entry[]): EntryOf<'ToolCallEvent'> | null {
+  const last = entries.findLast(
+    (entry) =>
+      (entry.__typename === 'ToolCallEvent' && entry.toolCallId === toolCallId) ||
+      (entry.__typename === 'TurnEvent' && entry.phase === 'STARTED'),
+  );
+  return last?.__typename === 'ToolCallEvent' && !isOver(last) ? last : null;
 }

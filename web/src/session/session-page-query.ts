@@ -26,12 +26,7 @@ export const sessionPageDocument = graphql`
       pendingQuestion {
         questionId
         reason
-        body
-        createdAt
-        options {
-          optionId
-          name
-        }
+        ...pendingQuestion_question
       }
       viewerCanManage {
         isAllowed

@@ -61,12 +61,7 @@ const subscription = graphql`
       pendingQuestion {
         questionId
         reason
-        body
-        createdAt
-        options {
-          optionId
-          name
-        }
+        ...pendingQuestion_question
       }
       attachments(first: 50) {
         nodes {

@@ -38,6 +38,10 @@ function stateLabel(call: Call, decision: ToolCallProps['decision']): string {
   return isStopped(call) ? texts.stopped : (statusLabels[call.toolStatus] ?? call.toolStatus);
 }
 
+/** Writes the places in files that a tool call names, for display. */
+export const writeLocations = (locations: Call['locations']): string =>
+  visible(locations.map(({ path, line }) => (line ? `${path}:${line}` : path)).join(', '));
+
 interface ToolCallProps extends Pick<Extract<Row, { type: 'tool' }>, 'entry' | 'draft' | 'decision'> {
   /** Key of the row. */
   readonly rowKey: string;
@@ -68,11 +72,7 @@ export function ToolCall({ entry, draft, decision, rowKey }: ToolCallProps) {
       {isOpen && (
         <div className="tool-body">
           {!hasMore && <p className="hint">{texts.noDetails}</p>}
-          {diffs.length === 0 && locations.length > 0 && (
-            <p className="hint">
-              {visible(locations.map(({ path, line }) => (line ? `${path}:${line}` : path)).join(', '))}
-            </p>
-          )}
+          {diffs.length === 0 && locations.length > 0 && <p className="hint">{writeLocations(locations)}</p>}
           {diffs.map((diff, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a call may change one file twice.
             <Change title={diff.path} change={diff} key={index} />

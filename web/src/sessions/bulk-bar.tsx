@@ -209,7 +209,8 @@ export function BulkBar({ target, count: selectedCount, isArchived, chosen, onDo
           title={selectedCount === null ? texts.terminateAllTitle : texts.terminateTitle(selectedCount)}
           text={
             <>
-              {isByFilter && <TerminateCount target={target} />} {texts.terminateText(selectedCount ?? 2)}
+              {isByFilter && <TerminateCount target={target} />}{' '}
+              {selectedCount === 1 ? texts.terminateOneText : texts.terminateText}
             </>
           }
           confirmLabel={common.terminate}

@@ -15,7 +15,7 @@ export const stateGroups = {
 } as const;
 
 /** Labels of session origins. */
-export const origins = texts.origins;
+export const origins = common.origins;
 
 /** Labels of the states of pull requests. */
 export const pullRequestStates = texts.pullRequestStates;

@@ -134,4 +134,6 @@ export const common = {
   removedName: ({ name }: Strings<'name'>) => `Removed ${name}.`,
   savedName: ({ name }: Strings<'name'>) => `Saved ${name}.`,
   testName: ({ name }: Strings<'name'>) => `Test ${name}`,
+  /** Origins of sessions. */
+  origins: { API: 'API', WEBAPP: 'Console', AUTOMATION: 'Automation', CLI: 'CLI', OTHER: 'Other' },
 };

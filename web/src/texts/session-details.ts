@@ -24,7 +24,6 @@ export const deleteWorkspace = {
 };
 
 export const details = {
-  origins: { API: 'API', WEBAPP: 'Console', AUTOMATION: 'Automation', CLI: 'CLI', OTHER: 'Other' },
   sizeFromAgent: ({ size }: Strings<'size'>) => `${size}, from the agent`,
   byMention: ({ author }: Strings<'author'>) => `${author} (mention)`,
 

@@ -4,12 +4,10 @@ import { type Numbers, plural, rich, type Strings } from './kit.ts';
 export const bulkBar = {
   terminateTitle: (count: number) => plural(count, { one: 'Terminate # session?', other: 'Terminate # sessions?' }),
   terminateAllTitle: 'Terminate all matching sessions?',
-  terminateText: (count: number) =>
-    plural(count, {
-      one: 'Its agent stops and its secrets are deleted. It no longer accepts messages. Its transcript is kept.',
-      other:
-        'Their agents stop and their secrets are deleted. They no longer accept messages. Their transcripts are kept.',
-    }),
+  terminateOneText:
+    'Its agent stops and its secrets are deleted. It no longer accepts messages. Its transcript is kept.',
+  terminateText:
+    'Their agents stop and their secrets are deleted. They no longer accept messages. Their transcripts are kept.',
   archiveAllTitle: 'Archive all matching sessions?',
   unarchiveAllTitle: 'Unarchive all matching sessions?',
 
@@ -52,7 +50,6 @@ export const filters = {
   working: 'Working',
   suspended: 'Suspended',
   ended: 'Ended',
-  origins: { API: 'API', WEBAPP: 'Console', AUTOMATION: 'Automation', CLI: 'CLI', OTHER: 'Other' },
   pullRequestStates: { OPEN: 'Open PR', MERGED: 'Merged PR', CLOSED: 'Closed PR' },
 };
 

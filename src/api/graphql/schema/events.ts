@@ -320,6 +320,12 @@ export const QuestionEvent = eventType(
       description: 'Answers that the agent offers. Maximum 200. Empty if the agent offers none.',
       resolve: (entry) => [...optionsOf(entry)],
     }),
+    relatedToolCallId: t.string({
+      nullable: true,
+      description:
+        'Id of the tool call that the question is about; null if the agent named none. After an interruption of the turn, the call that asks again may have another id.',
+      resolve: (entry) => textOf(dataOf(entry).toolCallId),
+    }),
   }),
 );
 

@@ -47,7 +47,7 @@ const oneView = (t: InputFields) => ({
   organizationId: t.id({ required: true, description: 'Global ID or REST id of the organization (`org-…`).' }),
   name: t.string({ required: true, description: 'Name of the view, 1 to 100 characters.' }),
 });
-const forUsers = 'Only for keys of users: FORBIDDEN, without a permission, for all others.';
+const forUsers = 'Requires the key of a user. Other keys get FORBIDDEN without `permission`.';
 
 addMutation('setSavedView', {
   description: `Saves a filter of the list of sessions under a name, for the viewer alone. It replaces the filter that the viewer saved under this name before. A user has at most 50 views in an organization. ${forUsers}`,

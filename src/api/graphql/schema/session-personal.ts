@@ -28,7 +28,7 @@ const session = {
   type: Session,
   description: 'Session, as the viewer sees it now. Null if `userErrors` is not empty.',
 };
-const forUsers = 'Only for keys of users: FORBIDDEN, without a permission, for all others.';
+const forUsers = 'Requires the key of a user. Other keys get FORBIDDEN without `permission`.';
 
 addMutation('markSessionRead', {
   description: `Records that the viewer has read a session, all of its log or up to an entry. Call it while the session is shown and \`isUnread\` is true. What was marked as read stays read. ${forUsers}`,

@@ -55,7 +55,7 @@ builder.node(Session, {
     }),
     group: t.field({
       type: SessionGroupEnum,
-      description: 'Group of the session in an inbox. It says what is to be done, not for whom.',
+      description: 'Group of the session in an inbox. NEEDS_YOU says that a person has to act, but not which person.',
       resolve: (session) => groupOf(session),
     }),
     waitsUntil: t.expose('waitsUntil', {

@@ -53,13 +53,13 @@ export async function takeBackAnswer(context: Context, run: ClaimedRun, { seq }:
 }
 
 // An equal question, with equal options, that was open when the turn was interrupted stays open, and so does an
-// undelivered answer to it. A question whose answer was delivered does not count: a repeated permission request must
+// undelivered answer to it. An agent that was started again may give its tool calls other ids. A question whose answer was delivered does not count: a repeated permission request must
 // not get the earlier answer.
 const stillOpen = `
   select q.id, exists (select 1 from log_entry e where e.session_id = $1 and e.seq > q.seq and ${isUsers}
            and q.id in (e.data->>'questionId', e.data->>'cancelledQuestionId')) as "isClosed"
     from log_entry q
-   where q.session_id = $1 and q.kind = 'QUESTION' and q.body = $2 and q.data = $3::jsonb
+   where q.session_id = $1 and q.kind = 'QUESTION' and q.body = $2 and q.data - 'toolCallId' = $3::jsonb - 'toolCallId'
      and q.seq > coalesce((select max(t.seq) from log_entry t
            where t.session_id = $1 and t.kind = 'TURN' and t.data->>'phase' = 'stopped'), 0)
      and q.seq < (select max(t.seq) from log_entry t

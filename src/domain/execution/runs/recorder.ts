@@ -64,8 +64,10 @@ function completeDraft(raw: AgentUpdate, { ...update }: AgentUpdate, drafts: Dra
 function maskUpdate(raw: AgentUpdate, mask: Mask): AgentUpdate {
   const update = maskDeep(raw, mask);
   const named = (option: QuestionOption) => ({ ...option, name: mask(option.name) });
-  if (raw.type === 'question')
-    return { ...raw, text: (update as QuestionUpdate).text, options: raw.options.map(named) };
+  if (raw.type === 'question') {
+    const { text, toolCallId } = update as QuestionUpdate;
+    return { ...raw, text, toolCallId, options: raw.options.map(named) };
+  }
   if (raw.type !== 'permission') return update;
   const { toolCallId, title } = update as PermissionUpdate;
   return { ...raw, toolCallId, title, option: raw.option && named(raw.option) };
@@ -108,10 +110,10 @@ export function createRecorder(
   let lastMessage: string | null = null;
   let isHidden = false;
 
-  const ask = async ({ questionId, text, options, reason }: QuestionUpdate) => {
+  const ask = async ({ questionId, text, options, reason, toolCallId }: QuestionUpdate) => {
     const message = [text, ...options.map(({ id, name }) => `${id}. ${name}`)].join('\n');
     const entries: QuestionEntries = [
-      { id: newId(), kind: 'QUESTION', body: text, data: { reason, options } },
+      { id: newId(), kind: 'QUESTION', body: text, data: { reason, options, toolCallId } },
       { kind: 'MESSAGE', messageType: 'agent_message', body: message },
     ];
     const statusDetail = reason === 'permission' ? 'waiting_for_approval' : 'waiting_for_user';

@@ -86,21 +86,23 @@ async function findIds(
   { text }: SearchQuery,
   conditions: Conditions,
 ): Promise<{ readonly ids: readonly string[]; readonly isComplete: boolean }> {
-  const read = async (sqlOf: (where: string) => string) => {
+  const read = async <R extends object>(sqlOf: (where: string) => string) => {
     const values: unknown[] = [organizationId, text, viewer.enterpriseId];
     const where = conditions((value) => `$${values.push(value)}`);
     const own = ['s.organization_id = $1', isLiveOrganization('$1', '$3')];
-    return store.query<{ id: string }>(sqlOf([...own, ...where].join(' and ')), values);
+    return store.query<R>(sqlOf([...own, ...where].join(' and ')), values);
   };
-  const indexed = await read(byIndex);
-  if (indexed.length <= maxIndexed) return { ids: [...new Set(indexed.map(({ id }) => id))], isComplete: true };
-  const recent = await read(amongRecent);
+  const [indexed] = await read<{ textCount: number; ids: string[] }>(byIndex);
+  if (indexed && indexed.textCount <= maxIndexed) return { ids: indexed.ids, isComplete: true };
+  const recent = await read<{ id: string }>(amongRecent);
   return { ids: recent.map(({ id }) => id), isComplete: false };
 }
 
+// The filter comes after the limit: otherwise a filter that no session matches would read every text that the index finds.
 const byIndex = (where: string) => `
-  select s.id from session_text t join session s on s.id = t.session_id
-   where t.words @@ session_words_query($1, $2) and ${where} limit ${maxIndexed + 1}`;
+  select count(*)::int as "textCount", coalesce(array_agg(distinct s.id) filter (where s.id is not null), '{}') as ids
+    from (select t.session_id from session_text t where t.words @@ session_words_query($1, $2) limit ${maxIndexed + 1}) t
+    left join session s on s.id = t.session_id and ${where}`;
 
 // A word of very many texts is in some of the sessions that changed last, and the index would return all of its texts.
 const amongRecent = (where: string) => `

@@ -18,7 +18,7 @@ export const commandKey = isApple ? '⌘' : texts.ctrl;
 const keys = [
   ['?', texts.showShortcuts],
   [`${commandKey} K`, texts.find],
-  ['/', common.search],
+  ['/', texts.search],
   ['n', common.newSession],
   ['j', texts.nextItem],
   ['k', texts.previousItem],
@@ -49,7 +49,9 @@ export function Keys({ onSearch }: { readonly onSearch: () => void }) {
       else if (key === 'n' && mayStart) go(newSessionAddress);
       else if (key === '/') {
         const field = document.querySelector<HTMLElement>('#main search input[type="search"]');
+        const opener = document.querySelector<HTMLElement>('#main [data-opens-search]');
         if (field) field.focus();
+        else if (opener) opener.click();
         else onSearch();
       } else return;
       event.preventDefault();

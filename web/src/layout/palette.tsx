@@ -1,29 +1,23 @@
 import { common } from '../texts/common.ts';
 import { palette as texts } from '../texts/layout.ts';
 import './palette.css';
-import {
-  type KeyboardEvent,
-  type ReactNode,
-  Suspense,
-  useDeferredValue,
-  useEffect,
-  useId,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react';
+import { type KeyboardEvent, Suspense, useDeferredValue, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import { useLocation } from 'wouter';
 import type { paletteQuery } from '../__generated__/paletteQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
 import { sessionAddress } from '../session/address.ts';
 import { plainTitle } from '../session/plain-title.ts';
+import { useSavedViews } from '../sessions/views/use-saved-views.ts';
 import { StatusBadge } from '../ui/badge.tsx';
-import { Icon, type IconName } from '../ui/icons.tsx';
+import { ErrorBoundary } from '../ui/error-boundary.tsx';
+import { Icon } from '../ui/icons.tsx';
 import { pushModal } from '../ui/modal-stack.ts';
 import { visible } from '../ui/visible.ts';
 import { settingsNavigation, visibleGroups, workNavigation } from './navigation.ts';
 import { type PaletteAction, useRegisteredActions } from './page-actions.ts';
+import { ChoiceGroup, ChoiceItem } from './palette-choice.tsx';
+import { PaletteMatches } from './palette-matches.tsx';
 import { useGeneralActions } from './use-general-actions.ts';
 
 /** Opens and closes the palette on Ctrl-K or Command-K. */
@@ -171,6 +165,7 @@ function Choices({ search, onShown, onClose }: ChoicesProps) {
     .flatMap(({ items }) => items)
     .filter(isFound);
   const sessions = organization?.sessions.nodes ?? [];
+  const views = useSavedViews().filter(({ name }) => isFound({ label: name }));
   useLayoutEffect(() => onShown(search));
   const choose = (act: () => void) => () => {
     onClose();
@@ -198,6 +193,13 @@ function Choices({ search, onShown, onClose }: ChoicesProps) {
           </ChoiceItem>
         ))}
       </ChoiceGroup>
+      <ChoiceGroup label={texts.views}>
+        {views.map(({ name, address }) => (
+          <ChoiceItem key={name} icon="filter" onChoose={choose(() => go(address))}>
+            <span>{visible(name)}</span>
+          </ChoiceItem>
+        ))}
+      </ChoiceGroup>
       <ChoiceGroup label={texts.pages}>
         {pages.map(({ path, label, icon }) => (
           <ChoiceItem key={path} icon={icon} onChoose={choose(() => go(path))}>
@@ -205,36 +207,14 @@ function Choices({ search, onShown, onClose }: ChoicesProps) {
           </ChoiceItem>
         ))}
       </ChoiceGroup>
+      {search.length > 1 && signed.organization !== null && signed.may('VIEW_ORG_SESSIONS') && (
+        <ErrorBoundary resetKey={search}>
+          <Suspense fallback={null}>
+            <PaletteMatches organizationId={signed.organization.organizationId} query={search} onChoose={choose} />
+          </Suspense>
+        </ErrorBoundary>
+      )}
       {actions.length + pages.length + sessions.length === 0 && <p className="hint">{common.noMatches}</p>}
     </div>
-  );
-}
-
-function ChoiceGroup({ label, children }: { readonly label: string; readonly children: readonly ReactNode[] }) {
-  const id = useId();
-  if (children.length === 0) return null;
-  return (
-    <>
-      <h3 id={id}>{label}</h3>
-      <ul aria-labelledby={id}>{children}</ul>
-    </>
-  );
-}
-
-interface ChoiceItemProps {
-  readonly icon: IconName;
-  readonly children: ReactNode;
-  /** The path of the session to which it leads, so that its page is loaded in advance. */
-  readonly address?: string;
-  readonly onChoose: () => void;
-}
-
-function ChoiceItem({ icon, children, address, onChoose }: ChoiceItemProps) {
-  return (
-    <li>
-      <button type="button" data-choice data-address={address} onClick={onChoose}>
-        <Icon name={icon} /> {children}
-      </button>
-    </li>
   );
 }

@@ -1,8 +1,11 @@
+import { Suspense } from 'react';
 import { Link } from 'wouter';
 import { useSigned } from '../app/gate.tsx';
 import { listAddress } from '../sessions/list-position.ts';
+import { SavedViews } from '../sessions/views/saved-views.tsx';
 import { common } from '../texts/common.ts';
 import { sideNavigation as texts } from '../texts/layout.ts';
+import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { isAt, type NavigationGroup, settingsNavigation, visibleGroups, workNavigation } from './navigation.ts';
 
@@ -29,9 +32,16 @@ export function SideNavigation({ location, onFollow }: SideNavigationProps) {
     );
   }
   const [first] = paths;
+  const work = visibleGroups(workNavigation, signed);
   return (
     <nav aria-label={texts.pages}>
-      <Groups groups={visibleGroups(workNavigation, signed)} location={location} onFollow={onFollow} />
+      <Groups groups={work.slice(0, 1)} location={location} onFollow={onFollow} />
+      <ErrorBoundary>
+        <Suspense fallback={null}>
+          <SavedViews location={location} onFollow={onFollow} />
+        </Suspense>
+      </ErrorBoundary>
+      <Groups groups={work.slice(1)} location={location} onFollow={onFollow} />
       {first !== undefined && (
         <ul className="group last">
           <li>

@@ -213,7 +213,11 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
           <Announcements entries={transcript.entries} isLoaded={transcript.isLoaded} />
           <FilesContext value={session.attachments.nodes}>
             <UnansweredContext value={unanswered}>
-              <Transcript transcript={transcript} questionId={pendingQuestion?.questionId ?? null} />
+              <Transcript
+                sessionId={sessionId}
+                transcript={transcript}
+                questionId={pendingQuestion?.questionId ?? null}
+              />
             </UnansweredContext>
           </FilesContext>
           <Typing others={presence.others} />

@@ -11,8 +11,11 @@ import { RowMarks } from './row-marks.tsx';
 import { RowView } from './rows.tsx';
 import { TranscriptJumps } from './transcript-jumps.tsx';
 import { type Row, transcriptRows, withDrafts } from './transcript-rows.ts';
+import { TranscriptSearch } from './transcript-search.tsx';
 import { useJumps } from './use-jumps.ts';
 import { RowsOpenContext } from './use-row-open.ts';
+import { useSearchBar } from './use-search-bar.ts';
+import { useSearchHighlights } from './use-search-highlights.ts';
 import { type Transcript as TranscriptData, useDrafts } from './use-transcript.ts';
 
 /** The distance from the top, in pixels, at which the previous page is fetched. */
@@ -21,6 +24,7 @@ const earlierWithin = 800;
 const endThreshold = 80;
 
 interface TranscriptProps {
+  readonly sessionId: string;
   readonly transcript: TranscriptData;
   /** The question that the session waits for, which is shown outside of the transcript; null: none. */
   readonly questionId: string | null;
@@ -30,7 +34,7 @@ interface TranscriptProps {
  * The log as a conversation. It renders only visible rows, opens at the end, stays there while the user is there, and
  * does not move while the user reads further up.
  */
-export function Transcript({ transcript, questionId }: TranscriptProps) {
+export function Transcript({ sessionId, transcript, questionId }: TranscriptProps) {
   const logRows = useMemo(() => transcriptRows(transcript.entries), [transcript.entries]);
   const drafts = useDrafts(transcript);
   const [opened] = useState(() => new Map<string, boolean>());
@@ -94,6 +98,8 @@ export function Transcript({ transcript, questionId }: TranscriptProps) {
     leaveEnd: position.hold,
     toLatest: () => toEnd(true),
   });
+  const search = useSearchBar();
+  useSearchHighlights(box, search.parts);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a page whose rows are few leaves room for one more.
   useEffect(loadMore, [rows.length, isLoadingEarlier, transcript.isLoadingLater, isLoaded]);
   const scrolled = () => {
@@ -109,6 +115,7 @@ export function Transcript({ transcript, questionId }: TranscriptProps) {
   }
   return (
     <>
+      {search.isOpen && <TranscriptSearch {...search} sessionId={sessionId} onGo={jumps.toEntry} />}
       <div className="transcript">
         <div
           className="scroll"
@@ -160,7 +167,11 @@ export function Transcript({ transcript, questionId }: TranscriptProps) {
           </div>
         )}
       </div>
-      {(hasLater || hasEarlier || height > (virtual.scrollRect?.height ?? 0)) && <TranscriptJumps {...jumps} />}
+      <TranscriptJumps
+        {...jumps}
+        isLong={hasLater || hasEarlier || height > (virtual.scrollRect?.height ?? 0)}
+        onSearch={search.onOpen}
+      />
     </>
   );
 }

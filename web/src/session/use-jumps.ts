@@ -18,6 +18,8 @@ export interface Jumps {
   readonly toOwnBefore: () => void;
   readonly toOwn: () => void;
   readonly toError: () => void;
+  /** Shows the entry with this cursor, also if it is not loaded. */
+  readonly toEntry: (cursor: string) => void;
   /** The key of the row to which the last jump went; null: none. */
   readonly target: string | null;
 }
@@ -134,7 +136,8 @@ export function useJumps(options: JumpOptions): Jumps {
   useEffect(() => {
     if (isLoaded && entry) void openAt(entry);
   }, [isLoaded, entry, openAt]);
-  const jumps = { toStart, toEnd, toOwn, toOwnBefore, toError, target };
+  const toEntry = useCallback((cursor: string) => void openAt(cursor), [openAt]);
+  const jumps = { toEntry, toStart, toEnd, toOwn, toOwnBefore, toError, target };
   useJumpKeys(jumps);
   return jumps;
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { type ReactNode, Suspense, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import type { filterBar_organization$key } from '../__generated__/filterBar_organization.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
@@ -11,8 +11,9 @@ import { Button } from '../ui/button.tsx';
 import { Select, TextField } from '../ui/field.tsx';
 import { Picker } from '../ui/picker.tsx';
 import { type Choice, type ChoiceSource, fixedChoices } from '../ui/use-choices.ts';
-import { type Filters, origins, pullRequestStates, stateGroups } from './filters.ts';
+import { type Filter, type Filters, origins, pullRequestStates, stateGroups } from './filters.ts';
 import { UsageFilters } from './usage-filters.tsx';
+import { ViewButtons } from './views/view-buttons.tsx';
 
 /** The delay between typing and search. */
 const typingMs = 250;
@@ -32,13 +33,15 @@ const collapsible = [
 interface FilterBarProps {
   readonly organization: filterBar_organization$key;
   readonly filters: Filters;
+  /** The filter as the service takes it. */
+  readonly filter: Filter;
   readonly isNarrowed: boolean;
   readonly onChange: (changes: Partial<Filters>) => void;
   readonly onClear: () => void;
 }
 
 /** The filters of the session list. */
-export function FilterBar({ organization, filters, isNarrowed, onChange, onClear }: FilterBarProps) {
+export function FilterBar({ organization, filters, filter, isNarrowed, onChange, onClear }: FilterBarProps) {
   const { organizationId, allowedTags } = useFragment(
     graphql`
       fragment filterBar_organization on Organization @argumentDefinitions(seesTags: { type: "Boolean!" }) {
@@ -90,9 +93,10 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
     <search className="filters">
       <div className="filters-first">
         <TypedField
-          label={texts.searchTitles}
-          placeholder={texts.searchTitles}
+          label={filters.in ? texts.searchTranscripts : texts.searchTitles}
+          placeholder={filters.in ? texts.searchTranscripts : texts.searchTitles}
           type="search"
+          maxLength={300}
           value={filters.q}
           onChange={(q) => onChange({ q })}
         />
@@ -101,6 +105,14 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
             {count === 0 ? texts.filter : texts.filterCount({ count })}
           </Button>
         </span>
+        <Button
+          size="small"
+          tone="quiet"
+          aria-pressed={filters.in !== ''}
+          onClick={() => onChange({ in: filters.in ? '' : 'transcripts' })}
+        >
+          {texts.inTranscripts}
+        </Button>
         <Button
           size="small"
           tone="quiet"
@@ -114,6 +126,9 @@ export function FilterBar({ organization, filters, isNarrowed, onChange, onClear
             {texts.clear}
           </Button>
         )}
+        <Suspense fallback={null}>
+          <ViewButtons {...{ filters, filter, isNarrowed }} />
+        </Suspense>
       </div>
       <UsageFilters filters={filters} onChange={onChange} />
       <div className="filters-more" id={more} data-open={isOpen || undefined}>
@@ -164,6 +179,7 @@ interface TypedFieldProps {
   readonly label: string;
   readonly placeholder: string;
   readonly type?: string;
+  readonly maxLength?: number;
   readonly value: string;
   readonly onChange: (value: string) => void;
 }

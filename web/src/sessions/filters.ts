@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { useUrlParams } from '../layout/use-url-params.ts';
 import { common } from '../texts/common.ts';
 import { filters as texts } from '../texts/sessions.ts';
-import { dayAfter, isDay } from '../usage/days.ts';
+import { dayAfter, dayBefore, isDay } from '../usage/days.ts';
 
 /** States as users search for them, in the words of the badges, with their conditions. */
 export const stateGroups = {
@@ -31,6 +31,8 @@ const outcomes = {
 
 const names = [
   'q',
+  // `transcripts`: `q` is searched in titles and transcripts, not in titles alone.
+  'in',
   'state',
   'origin',
   'tag',
@@ -43,40 +45,48 @@ const names = [
   'from',
   'to',
   'outcome',
+  // The name of a saved view whose conditions the other parameters cannot express.
+  'view',
 ] as const;
 
 /** The filters of the list: query parameters, so that a list can be linked to. */
 export type Filters = Readonly<Record<(typeof names)[number], string>>;
 
+const noFilters = Object.fromEntries(names.map((name) => [name, ''])) as Filters;
+
+/** Makes filters of query parameters, or of those of a saved filter. Unknown values are ignored. */
+function readFilters(values: Partial<Filters>): Filters {
+  const known = { ...noFilters, ...values };
+  return {
+    ...known,
+    state: Object.hasOwn(stateGroups, known.state) ? known.state : '',
+    origin: Object.hasOwn(origins, known.origin) ? known.origin : '',
+    in: known.in === 'transcripts' ? known.in : '',
+    pr: Object.hasOwn(pullRequestStates, known.pr) ? known.pr : '',
+    from: isDay(known.from) ? known.from : '',
+    to: isDay(known.to) ? known.to : '',
+    outcome: Object.hasOwn(outcomes, known.outcome) ? known.outcome : '',
+  };
+}
+
 /** The filter of the URL, as query parameters and as the service takes it. */
 export function useFilters() {
   const { values, isAny: isNarrowed, change, clear } = useUrlParams(names);
-  const filters = useMemo<Filters>(
-    () => ({
-      ...values,
-      // Unknown values are ignored.
-      state: Object.hasOwn(stateGroups, values.state) ? values.state : '',
-      origin: Object.hasOwn(origins, values.origin) ? values.origin : '',
-      pr: Object.hasOwn(pullRequestStates, values.pr) ? values.pr : '',
-      from: isDay(values.from) ? values.from : '',
-      to: isDay(values.to) ? values.to : '',
-      outcome: Object.hasOwn(outcomes, values.outcome) ? values.outcome : '',
-    }),
-    [values],
-  );
+  const filters = useMemo(() => readFilters(values), [values]);
   const filter = useMemo(() => toFilter(filters), [filters]);
   return { filters, filter, change, clear, isNarrowed };
 }
 
 function toFilter(filters: Filters) {
-  const { q, state, origin, tag, playbook, repository, pr, by, archived, from, to, outcome } = filters;
+  const { q, state, origin, tag, playbook, repository, pr, by, archived, from, to, outcome, view } = filters;
   const conditions = [
     ...(state ? [stateGroups[state as keyof typeof stateGroups].filter] : []),
     ...(outcome ? [outcomes[outcome as keyof typeof outcomes]] : []),
   ];
   return {
-    ...(archived === 'all' ? {} : { isArchived: archived !== '' }),
-    ...(q ? { search: q } : {}),
+    ...(archived === 'all' || (view && archived === '') ? {} : { isArchived: archived !== '' }),
+    // A search in transcripts is a query of its own.
+    ...(q && filters.in === '' ? { search: q } : {}),
     ...(origin ? { origin: [origin as keyof typeof origins] } : {}),
     ...(tag ? { tags: [tag] } : {}),
     ...(playbook ? { playbookId: playbook } : {}),
@@ -91,3 +101,39 @@ function toFilter(filters: Filters) {
 
 /** The return type of {@link toFilter}. */
 export type Filter = ReturnType<typeof toFilter>;
+
+/** Returns the query parameters of the list with a saved filter; null if the filter has conditions that the list cannot show. */
+export function paramsOf(saved: unknown): string | null {
+  const filter = saved as Partial<Filter>;
+  const and = filter.and ?? [];
+  const nameIn = (choices: Readonly<Record<string, unknown>>) =>
+    Object.keys(choices).find((name) => and.some((each) => isSameJson(each, choices[name]))) ?? '';
+  const conditions = Object.fromEntries(Object.entries(stateGroups).map(([name, group]) => [name, group.filter]));
+  const filters = readFilters({
+    q: filter.search ?? '',
+    state: nameIn(conditions),
+    outcome: nameIn(outcomes),
+    origin: filter.origin?.[0] ?? '',
+    tag: filter.tags?.[0] ?? '',
+    playbook: filter.playbookId ?? '',
+    repository: filter.repositories?.[0] ?? '',
+    pr: filter.pullRequestStates?.[0] ?? '',
+    by: filter.createdByIds?.[0] ?? '',
+    archived: filter.isArchived === undefined ? 'all' : filter.isArchived ? 'yes' : '',
+    from: filter.createdAfter?.slice(0, 10) ?? '',
+    to: filter.createdBefore ? dayBefore(filter.createdBefore.slice(0, 10)) : '',
+  });
+  if (!isSameJson(toFilter(filters), saved)) return null;
+  return new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== '')).toString();
+}
+
+/** Compares two JSON values; the order of keys does not matter. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return one === other;
+  const [keys, others] = [Object.keys(one), Object.keys(other)];
+  return (
+    Array.isArray(one) === Array.isArray(other) &&
+    keys.length === others.length &&
+    keys.every((key) => Object.hasOwn(other, key) && isSameJson(one[key as never], other[key as never]))
+  );
+}

@@ -12,15 +12,24 @@ import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { type Filter, useFilters } from './filters.ts';
+import { FoundSessions } from './found-sessions.tsx';
 import { isListKept, useListPosition } from './list-position.ts';
 import { NewSession } from './new-session.tsx';
 import { SessionList } from './session-list.tsx';
+import { useSavedViews } from './views/use-saved-views.ts';
 
 const query = graphql`
-  query sessionsPageQuery($id: ID!, $filter: SessionFilter, $seesTags: Boolean!) {
+  query sessionsPageQuery(
+    $id: ID!
+    $filter: SessionFilter
+    $query: String!
+    $isSearch: Boolean!
+    $seesTags: Boolean!
+  ) {
     organization(id: $id) {
       ...filterBar_organization @arguments(seesTags: $seesTags)
-      ...sessionList_organization @arguments(filter: $filter)
+      ...sessionList_organization @arguments(filter: $filter) @skip(if: $isSearch) @alias(as: "list")
+      ...foundSessions_organization @arguments(query: $query, filter: $filter) @include(if: $isSearch) @alias(as: "found")
     }
   }
 `;
@@ -87,14 +96,24 @@ function Clear() {
 
 function Listed({ organizationId, onNew }: { readonly organizationId: string; readonly onNew: () => void }) {
   const { may } = useSigned();
-  const { filters, filter, change, clear, isNarrowed } = useFilters();
+  const { filters, filter: own, change, clear, isNarrowed } = useFilters();
+  const isView = filters.view !== '';
+  const view = useSavedViews(isView).find(({ name }) => isView && name === filters.view);
+  const filter: Filter = useMemo(
+    () => (view ? { ...own, and: [...(own.and ?? []), view.filter as never] } : own),
+    [own, view],
+  );
+  const search = useMemo(() => ({ filter, query: filters.in ? filters.q : '' }), [filter, filters.in, filters.q]);
   // The current rows stay, dimmed, until the new ones arrive.
-  const shown: Filter = useDeferredValue(filter);
+  const shown = useDeferredValue(search);
   const seesTags = may('MANAGE_ENTERPRISE_SETTINGS');
-  const variables = useMemo(() => ({ id: organizationId, filter: shown, seesTags }), [organizationId, shown, seesTags]);
+  const variables = useMemo(
+    () => ({ id: organizationId, ...shown, seesTags, isSearch: shown.query !== '' }),
+    [organizationId, shown, seesTags],
+  );
   // The rows of a list to which the user returns, also those of later pages, are shown as they are and read again by the list.
-  const [keptFilter] = useState(() => (isListKept(location.search) ? filter : null));
-  const isReturned = keptFilter === shown;
+  const [kept] = useState(() => (isListKept(location.search) ? search : null));
+  const isReturned = kept === shown;
   const { organization } = useLazyLoadQuery<sessionsPageQuery>(query, variables, {
     fetchPolicy: isReturned ? 'store-or-network' : 'store-and-network',
   });
@@ -102,17 +121,20 @@ function Listed({ organizationId, onNew }: { readonly organizationId: string; re
   if (!organization) return <Empty title={texts.organizationNotFound} text={common.mayBeDeleted} />;
   return (
     <>
-      <FilterBar {...{ organization, filters, isNarrowed }} onChange={change} onClear={clear} />
-      <div className={shown === filter ? undefined : 'stale'}>
-        <SessionList
-          organization={organization}
-          organizationId={organizationId}
-          filter={shown}
-          isReturned={isReturned}
-          isNarrowed={isNarrowed}
-          onNew={onNew}
-          onClear={clear}
-        />
+      <FilterBar {...{ organization, filters, filter, isNarrowed }} onChange={change} onClear={clear} />
+      <div className={shown === search ? undefined : 'stale'}>
+        {organization.found && <FoundSessions organization={organization.found} query={shown.query} />}
+        {organization.list && (
+          <SessionList
+            organization={organization.list}
+            organizationId={organizationId}
+            filter={shown.filter}
+            isReturned={isReturned}
+            isNarrowed={isNarrowed}
+            onNew={onNew}
+            onClear={clear}
+          />
+        )}
       </div>
     </>
   );

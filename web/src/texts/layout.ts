@@ -10,6 +10,7 @@ export const keys = {
   ctrl: 'Ctrl',
   showShortcuts: 'Show keyboard shortcuts',
   find: 'Find an action, session or page',
+  search: 'Search sessions, or in the transcript (also Ctrl F)',
   nextItem: 'Next item in a list',
   previousItem: 'Previous item in a list',
   selectItem: 'Select item',
@@ -63,6 +64,8 @@ export const palette = {
   switchTo: ({ name }: Strings<'name'>) => `Switch to ${name}`,
   recentSessions: 'Recent sessions',
   pages: 'Pages',
+  inTranscripts: 'In transcripts',
+  views: 'Saved views',
 };
 
 export const shell = {

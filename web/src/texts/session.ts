@@ -1,4 +1,5 @@
-import { plural, rich, type Strings } from './kit.ts';
+import { writeNumber } from '../ui/number.ts';
+import { type Numbers, plural, rich, type Strings } from './kit.ts';
 
 /** Folded tool calls of a transcript, and the marks of its rows. */
 export const transcriptFolds = {
@@ -24,8 +25,19 @@ export const rowMarks = {
 };
 
 /** The buttons and keys that jump in a transcript. */
+export const transcriptSearch = {
+  label: 'Search the transcript',
+  older: 'Previous match (Enter)',
+  newer: 'Next match',
+  close: 'Close search',
+  searching: 'Searching…',
+  position: ({ at, total }: Numbers<'at' | 'total'>) => `${writeNumber(at)} of ${writeNumber(total)}`,
+  positionOfMany: ({ at, total }: Numbers<'at' | 'total'>) => `${writeNumber(at)} of ${writeNumber(total)} or more`,
+};
+
 export const transcriptJumps = {
-  label: 'Jump in the transcript',
+  label: 'Search and jump in the transcript',
+  search: 'Search the transcript (/)',
   start: 'Jump to start (Home)',
   ownBefore: 'Previous message of mine (p)',
   own: 'Next message of mine (m)',

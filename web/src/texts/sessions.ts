@@ -30,6 +30,8 @@ export const bulkReport = {
 
 export const filterBar = {
   searchTitles: 'Search titles',
+  searchTranscripts: 'Search titles and transcripts',
+  inTranscripts: 'In transcripts',
   filter: 'Filter',
   filterCount: ({ count }: Numbers<'count'>) => `Filter (${writeNumber(count)})`,
   clear: 'Clear',
@@ -42,6 +44,23 @@ export const filterBar = {
   anyTag: 'Any tag',
   byAnyone: 'By anyone',
   byMe: 'By me',
+};
+
+export const foundSessions = {
+  label: 'Sessions found',
+  noneText: 'Check the spelling, use fewer words, or clear the filters. Words inside of longer words are not found.',
+};
+
+export const savedViews = {
+  views: 'Saved views',
+  save: 'Save view',
+  rename: 'Rename view',
+  delete: 'Delete view',
+  current: ({ name }: Strings<'name'>) => `View: ${name}`,
+  saved: ({ name }: Strings<'name'>) => `View “${name}” saved.`,
+  deleted: ({ name }: Strings<'name'>) => `View “${name}” deleted.`,
+  nameHint: 'The view keeps the current filters. Only you can see it.',
+  nameTaken: 'You already have a view with this name.',
 };
 
 export const filters = {

@@ -40,6 +40,9 @@ export function daysBefore({ from, to }: Days): Days {
 /** The day after a day. */
 export const dayAfter = (day: string): string => dayOf(Date.parse(day) + dayMs);
 
+/** The day before a day. */
+export const dayBefore = (day: string): string => dayOf(Date.parse(day) - dayMs);
+
 /** The last day of a day's month. */
 export function endOfMonth(day: string): string {
   const [year = 0, month = 0] = day.split('-').map(Number);

@@ -1,0 +1,45 @@
+import { type RefObject, useEffect } from 'react';
+
+/** The name in `::highlight(search)`. */
+const name = 'search';
+/** More marks than a window shows. */
+const maxRanges = 1_000;
+
+/**
+ * Marks parts of the text in an element, where a word begins, after each rendering. Without the CSS Custom Highlight API, nothing
+ * is marked. The document does not change: its texts may belong to React.
+ */
+export function useSearchHighlights(box: RefObject<HTMLElement | null>, parts: readonly string[]): void {
+  useEffect(() => {
+    if (!('highlights' in CSS)) return;
+    const ranges = box.current ? rangesIn(box.current, parts) : [];
+    if (ranges.length === 0) CSS.highlights.delete(name);
+    else CSS.highlights.set(name, new Highlight(...ranges));
+  });
+  useEffect(
+    () => () => {
+      if ('highlights' in CSS) CSS.highlights.delete(name);
+    },
+    [],
+  );
+}
+
+function rangesIn(element: HTMLElement, parts: readonly string[]): Range[] {
+  const words = parts.filter((part) => part !== '').map(escapePattern);
+  if (words.length === 0) return [];
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.join('|')})`, 'giu');
+  const ranges: Range[] = [];
+  const texts = document.createNodeIterator(element, NodeFilter.SHOW_TEXT);
+  for (let node = texts.nextNode() as Text | null; node; node = texts.nextNode() as Text | null) {
+    for (const { index, 0: found } of node.data.matchAll(pattern)) {
+      const range = new Range();
+      range.setStart(node, index);
+      range.setEnd(node, index + found.length);
+      ranges.push(range);
+      if (ranges.length === maxRanges) return ranges;
+    }
+  }
+  return ranges;
+}
+
+const escapePattern = (text: string) => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');

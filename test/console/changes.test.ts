@@ -92,7 +92,7 @@ describe.skipIf(missing !== null)('the changes of a session', { timeout: 180_000
   };
   const send = (id: string, body: string) => runMutation(test, 'sendMessage', '', { sessionId: `devin-${id}`, body });
   const open = (id: string, query = '?tab=changes') =>
-    openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}${query}` });
+    openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}${query}`, width: 1_920 });
   const tab = (page: Page, name: string) => page.getByRole('tab', { name });
   const tree = (page: Page) => page.getByRole('tree', { name: 'Changed files' });
   const item = (page: Page, name: string) => tree(page).getByRole('treeitem', { name });
@@ -106,8 +106,8 @@ describe.skipIf(missing !== null)('the changes of a session', { timeout: 180_000
     const window = await open(id, '');
     const { page } = window;
     await tab(page, 'Changes 13 files').waitFor();
-    await page.getByRole('tab', { name: 'Transcript' }).focus();
-    await page.keyboard.press('ArrowRight');
+    await page.getByRole('tab', { name: 'Details' }).focus();
+    await page.keyboard.press('Home');
     await item(page, 'server.ts').waitFor();
     expect(new URL(page.url()).search).toBe('?tab=changes');
     const panel = page.getByRole('tabpanel', { name: 'Changes' });
@@ -165,10 +165,7 @@ describe.skipIf(missing !== null)('the changes of a session', { timeout: 180_000
     const { page } = window;
     await card(page, 'src/server.ts').getByText("'Hello, world'").waitFor();
     await window.pictures('changes');
-    for (const theme of ['dark', 'light'] as const) {
-      await page.emulateMedia({ colorScheme: theme });
-      expect(await seriousFindings(page)).toEqual([]);
-    }
+    await window.inThemes(async (theme) => expect(await seriousFindings(page), theme).toEqual([]));
     // The tree: one stop of the Tab key.
     await tree(page).focus();
     await page.keyboard.press('Home');
@@ -211,10 +208,11 @@ describe.skipIf(missing !== null)('the changes of a session', { timeout: 180_000
     expect(await overflow(page)).toBeLessThanOrEqual(0);
     expect(await seriousFindings(page)).toEqual([]);
     await window.picture('changes-files-of-phone');
-    // Back to the transcript, and forward.
-    await page.setViewportSize({ width: 1_280, height: 800 });
-    await tab(page, 'Transcript').click();
+    // To the conversation, and back.
+    await tab(page, 'Conversation').click();
     await page.getByRole('log').waitFor();
+    await item(page, 'server.ts').waitFor({ state: 'detached' });
+    await page.setViewportSize({ width: 1_920, height: 800 });
     await page.goBack();
     await item(page, 'server.ts').waitFor();
     expect(window.consoleErrors).toEqual([]);

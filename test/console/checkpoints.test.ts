@@ -163,7 +163,7 @@ describe.skipIf(missing !== null)('the checkpoints of a session', { timeout: 180
   it('rewinds on a phone', async () => {
     const id = await withTurns('On a phone');
     const { page } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}`, width: 390 });
-    await page.getByRole('button', { name: 'Details' }).click();
+    await page.getByRole('tab', { name: 'Details' }).click();
     const dialog = await choose(page, 'End of turn 1', 'Rewind to here');
     await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
     await page.getByText('The session was rewound to “End of turn 1”.').waitFor();

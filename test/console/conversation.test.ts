@@ -142,7 +142,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
       consoleErrors: pageErrors,
       picture,
     } = await openSignedIn(browser, test, test.adminToken, { theme: 'dark', at: `/sessions/${parent}` });
-    const details = page.getByRole('complementary', { name: 'Details' });
+    const details = page.getByRole('tabpanel', { name: 'Details' });
     const line = details.getByRole('listitem').filter({ hasText: 'The child' });
     await line.getByText('Queued').waitFor();
     await page.getByText('Waiting for a worker.').waitFor();

@@ -76,8 +76,8 @@ describe.skipIf(missing !== null)('the files of a session', { timeout: 180_000 }
     await test?.close();
   });
 
-  const open = (id: string, query = '?tab=files', width?: number) =>
-    openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}${query}`, ...(width && { width }) });
+  const open = (id: string, query = '?tab=files', width = 1_920) =>
+    openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}${query}`, width });
   const save = async (files: SavedWorkspace = workspace) => {
     const id = await createSession(test, { title: 'Build the site' });
     return { id, saved: await saveWorkspace(test, id, files) };

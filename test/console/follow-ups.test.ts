@@ -52,7 +52,7 @@ describe.skipIf(missing !== null)('the follow-ups of a pull request in the conso
   it('can be sent, dismissed, switched and continued, also by the keyboard', async () => {
     const window = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/devin-${sessionId}` });
     const { page } = window;
-    const details = page.getByRole('complementary', { name: 'Details' });
+    const details = page.getByRole('tabpanel', { name: 'Details' });
     await details.getByText('Review: ann asked for [U+202E]changes', { exact: false }).waitFor();
     await details.getByText('checks failed again after 3 follow-ups in a row', { exact: false }).waitFor();
     await details.getByText('1 earlier follow-up', { exact: true }).click();
@@ -84,7 +84,7 @@ describe.skipIf(missing !== null)('the follow-ups of a pull request in the conso
     expect(pull).toMatchObject({ followUpMode: 'off', followUpStop: null });
 
     await page.setViewportSize({ width: 390, height: 844 });
-    await page.getByRole('button', { name: 'Details' }).click();
+    await page.getByRole('tab', { name: 'Details' }).click();
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();

@@ -41,7 +41,7 @@ describe.skipIf(missing !== null)('the pull requests of a session in the console
     });
     const window = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/devin-${id}` });
     const { page } = window;
-    const details = page.getByRole('complementary', { name: 'Details' });
+    const details = page.getByRole('tabpanel', { name: 'Details' });
     await details.getByText('Fix [U+202E]the login', { exact: true }).waitFor();
     await details.getByText('Conflicts with its base', { exact: true }).waitFor();
     await details.getByText('draft', { exact: true }).waitFor();
@@ -54,7 +54,7 @@ describe.skipIf(missing !== null)('the pull requests of a session in the console
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('session-pull-requests');
     await page.setViewportSize({ width: 375, height: 844 });
-    await page.getByRole('button', { name: 'Details' }).click();
+    await page.getByRole('tab', { name: 'Details' }).click();
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
     await window.picture('session-pull-requests');
     expect(window.consoleErrors).toEqual([]);
@@ -83,7 +83,7 @@ describe.skipIf(missing !== null)('the pull requests of a session in the console
     await dialog.getByLabel('Additional instructions').fill('Look at the tests.');
     await page.keyboard.press('Tab');
     await dialog.getByRole('button', { name: 'Start', exact: true }).click();
-    const details = page.getByRole('complementary', { name: 'Details' });
+    const details = page.getByRole('tabpanel', { name: 'Details' });
     await details.getByText('The session will review it.', { exact: false }).waitFor();
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();
@@ -126,7 +126,7 @@ describe.skipIf(missing !== null)('the pull requests of a session in the console
     await dialog.getByLabel('Base').fill('main');
     await dialog.getByRole('button', { name: 'Open', exact: true }).click();
     await page.getByText('Pull request opened.', { exact: true }).waitFor();
-    const details = page.getByRole('complementary', { name: 'Details' });
+    const details = page.getByRole('tabpanel', { name: 'Details' });
     await details.getByText('Fix the login', { exact: true }).waitFor();
     await details.getByText('open', { exact: true }).waitFor();
     expect(gitea.pulls).toMatchObject([{ title: 'Fix the login', head: 'switchyard/fix', base: 'main' }]);

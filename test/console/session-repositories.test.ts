@@ -62,7 +62,7 @@ describe.skipIf(missing !== null)('the page of a session with repositories', { t
     await log(page).getByText('this session may push to its own branches only', { exact: false }).first().waitFor();
     const link = log(page).getByRole('link', { name: 'acme/site #12' }).last();
     expect(await link.getAttribute('href')).toBe('https://github.com/acme/site/pull/12');
-    const details = page.getByRole('complementary', { name: 'Details' });
+    const details = page.getByRole('tabpanel', { name: 'Details' });
     const commit = await forge.git('acme/site', 'rev-parse', 'main');
     await details.getByText(`main at ${commit.slice(0, 7)}`, { exact: true }).waitFor();
     await details.getByText('Ready', { exact: true }).waitFor();

@@ -168,11 +168,13 @@ export async function openWindow(
     },
     async pictures(name) {
       if (!directory) return;
+      const before = page.viewportSize();
       for (const shape of [shapes.phone, shapes.desktop]) {
         await page.setViewportSize(shape);
         await settle(page);
         await window.inThemes(() => window.picture(name));
       }
+      if (before) await page.setViewportSize(before);
     },
     async inThemes(body) {
       for (theme of ['dark', 'light'] as const) {

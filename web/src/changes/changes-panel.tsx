@@ -50,7 +50,7 @@ function TurnChanges(props: ChangesPanelProps & { readonly turn: number | null }
   // biome-ignore lint/correctness/useExhaustiveDependencies: other changes are shown.
   useEffect(() => setReplaced(false), [shown]);
   const replaced = useCallback(() => setReplaced(true), []);
-  const { view, choose } = useDiffView();
+  const { view, choose } = useDiffView(box);
   const repository =
     shown?.repositories.find(({ repository: { directory } }) => directory === values.repository) ??
     shown?.repositories[0] ??

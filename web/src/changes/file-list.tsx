@@ -6,7 +6,7 @@ import { isOpenAtFirst, linesOf, noDiffText } from './file-text.ts';
 import type { FilesSnapshot, FilesStore, ListedFile } from './files-store.ts';
 
 /** The height of a card without its diff, and of a line, in pixels: estimates until a card is rendered. */
-const height = { card: 56, note: 44, line: 19 } as const;
+const estimated = { card: 56, note: 44, line: 19 } as const;
 /** Loads more files if fewer cards follow the last rendered one. */
 const loadWithin = 10;
 
@@ -36,16 +36,25 @@ export function FileList({ store, snapshot, view, box, target }: FileListProps) 
     overscan: 3,
     gap: 12,
   });
+  const pinned = usePinned(box);
   const [focused, setFocused] = useState<string | null>(null);
   const clearFocus = useCallback(() => setFocused(null), []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each target.
   useEffect(() => {
+    pinned.current = null;
     const index = files.findIndex(({ key }) => key === target?.key);
     if (!target || index < 0) return;
     setToggled((before) => new Map([...before, [target.key, true]]));
     virtual.scrollToIndex(index, { align: 'start' });
+    pinned.current = index;
     if (target.hasFocus) setFocused(target.key);
   }, [target]);
+  const height = virtual.getTotalSize();
+  // Cards above the target get their heights later, with their diffs.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each time the target may have moved.
+  useLayoutEffect(() => {
+    if (pinned.current !== null) virtual.scrollToIndex(pinned.current, { align: 'start' });
+  }, [height, margin]);
   const shownView = useRef(view);
   // The first file in view stays there when the heights of the cards change.
   useLayoutEffect(() => {
@@ -66,7 +75,7 @@ export function FileList({ store, snapshot, view, box, target }: FileListProps) 
     [],
   );
   return (
-    <div className="file-list" ref={list} style={{ height: virtual.getTotalSize() }}>
+    <div className="file-list" ref={list} style={{ height }}>
       {items.map(({ index, start, key }) => {
         const file = files[index];
         if (!file) return null;
@@ -96,10 +105,26 @@ export function FileList({ store, snapshot, view, box, target }: FileListProps) 
 }
 
 function estimate(file: ListedFile | undefined, isOpen: (file: ListedFile) => boolean): number {
-  if (!file || !isOpen(file)) return height.card;
-  if (noDiffText(file) !== null) return height.card + height.note;
+  if (!file || !isOpen(file)) return estimated.card;
+  if (noDiffText(file) !== null) return estimated.card + estimated.note;
   // With the unchanged lines around the changed ones.
-  return height.card + ((linesOf(file) ?? 0) + 7) * height.line;
+  return estimated.card + ((linesOf(file) ?? 0) + 7) * estimated.line;
+}
+
+/** The index of the card that stays at the top until the user does something in `box`; null: none. */
+function usePinned(box: RefObject<HTMLElement | null>): RefObject<number | null> {
+  const pinned = useRef<number | null>(null);
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const release = () => {
+      pinned.current = null;
+    };
+    for (const name of ['wheel', 'touchmove', 'pointerdown', 'keydown'])
+      box.current?.addEventListener(name, release, { passive: true, signal });
+    return () => controller.abort();
+  }, [box]);
+  return pinned;
 }
 
 /** The distance of the list from the start of the content that scrolls, in pixels. */

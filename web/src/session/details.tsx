@@ -36,12 +36,14 @@ interface DetailsProps {
   readonly plan: Plan | null;
   /** True if the viewer may edit the title and the tags. */
   readonly mayEdit: boolean;
+  /** Called with the element for the buttons of the session; null: they are elsewhere. */
+  readonly actions: ((element: HTMLElement | null) => void) | null;
   /** Further parts, before the options of the agent. */
   readonly children?: ReactNode;
 }
 
 /** The details of a session besides its messages, updated by the page's subscription. */
-export function Details({ session: reference, plan, mayEdit, children }: DetailsProps) {
+export function Details({ session: reference, plan, mayEdit, actions, children }: DetailsProps) {
   const session = useFragment(
     graphql`
       fragment details_session on Session @throwOnFieldError {
@@ -104,6 +106,7 @@ export function Details({ session: reference, plan, mayEdit, children }: Details
   const { attachments, structuredOutput } = session;
   return (
     <div className="details">
+      {actions && <div className="session-actions" ref={actions} />}
       <Acus session={session} />
       {plan && plan.length > 0 && <PlanList plan={plan} />}
       <RepositoryFacts session={session} />

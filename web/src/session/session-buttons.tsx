@@ -1,4 +1,5 @@
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
+import { createPortal } from 'react-dom';
 import { graphql, useFragment } from 'react-relay';
 import type { RecordSourceSelectorProxy } from 'relay-runtime';
 import type { sessionButtons_session$key } from '../__generated__/sessionButtons_session.graphql.ts';
@@ -19,10 +20,11 @@ import { DeleteWorkspace } from './delete-workspace.tsx';
 /** Buttons for a session, depending on its status: suspend or resume, terminate, archive, delete its workspace. */
 export function SessionButtons({
   session: reference,
-  children,
+  slot,
 }: {
   readonly session: sessionButtons_session$key;
-  readonly children?: ReactNode;
+  /** The element that shows them; null: they are shown here. */
+  readonly slot: HTMLElement | null;
 }) {
   const session = useFragment(
     graphql`
@@ -139,9 +141,8 @@ export function SessionButtons({
     },
     ...(isOver ? [] : [{ label: texts.terminateSession, icon: 'power', run: () => setAsking(true) } as const]),
   ]);
-  return (
+  const buttons = (
     <div className="actions">
-      {children}
       {isAwake && (
         <Button size="small" icon="pause" isBusy={isSuspending} onClick={() => void sleep()}>
           {texts.suspend}
@@ -166,6 +167,11 @@ export function SessionButtons({
         {session.isArchived ? common.unarchive : common.archive}
       </Button>
       {!isAwake && <DeleteWorkspace session={session} />}
+    </div>
+  );
+  return (
+    <>
+      {slot ? createPortal(buttons, slot) : buttons}
       {isAsking && (
         <Confirm
           title={texts.terminateTitle}
@@ -179,6 +185,6 @@ export function SessionButtons({
           }}
         />
       )}
-    </div>
+    </>
   );
 }

@@ -1,22 +1,23 @@
 import { common } from '../texts/common.ts';
 import { sessionPage as texts } from '../texts/session.ts';
 import './session.css';
-import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { fetchQuery, graphql, usePreloadedQuery, useRelayEnvironment } from 'react-relay';
 import { Link } from 'wouter';
 import type { AgentSteer, sessionPageQuery, sessionPageQuery$data } from '../__generated__/sessionPageQuery.graphql.ts';
 import type { sessionPageSubscription } from '../__generated__/sessionPageSubscription.graphql.ts';
 import { focusWhenLoaded } from '../app/focus-on-navigation.tsx';
-import { loadWithRetry } from '../app/load-with-retry.ts';
+import { useRemembered } from '../app/use-remembered.ts';
 import { useTitle } from '../layout/page.tsx';
 import { useLive } from '../relay/use-live.ts';
 import { listAddress } from '../sessions/list-position.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { Separator } from '../ui/separator.tsx';
 import { Loading } from '../ui/states.tsx';
 import { panelProps, Tabs } from '../ui/tabs.tsx';
+import { useIsWide } from '../ui/use-is-wide.ts';
 import { ActivityStatus } from './activity-status.tsx';
 import { Announcements } from './announcements.tsx';
 import { FilesContext, findFile, splitFiles } from './attachments.tsx';
@@ -36,6 +37,7 @@ import { Retry } from './retry.tsx';
 import { SessionButtons } from './session-buttons.tsx';
 import { type SessionLoad, useSessionLoad } from './session-load.ts';
 import { sessionPageDocument } from './session-page-query.ts';
+import { SessionPane } from './session-pane.tsx';
 import { Transcript } from './transcript.tsx';
 import { lastPlan } from './transcript-rows.ts';
 import { UnansweredContext } from './unanswered.tsx';
@@ -79,17 +81,14 @@ const subscription = graphql`
   }
 `;
 
-const ChangesPanel = lazy(async () => ({
-  default: (await loadWithRetry(() => import('../changes/changes-panel.tsx'))).ChangesPanel,
-}));
-
-const FilesPanel = lazy(async () => ({
-  default: (await loadWithRetry(() => import('../files/files-panel.tsx'))).FilesPanel,
-}));
-
 export { preloadSession } from './session-load.ts';
 
 const renewMs = 45 * 60_000;
+
+/** The width of the page in pixels from which the pane is beside the conversation. */
+const splitWidth = 700;
+/** The part of the conversation in percent of the width. */
+const conversation = { initial: 60, min: 30, max: 70 } as const;
 
 /** `/sessions/{id}`: the page that every `url` of a session links to. */
 export function SessionPage({ id }: { readonly id: string }) {
@@ -145,7 +144,6 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
     const timer = window.setInterval(refetch, renewMs);
     return () => clearInterval(timer);
   }, [refetch]);
-  const [isOpen, setOpen] = useState(false);
   const isWorking = canStop({ status, statusDetail, hasQuestion: pendingQuestion != null });
   useReturn(isWorking);
   const choose = useChoose(sessionId);
@@ -159,17 +157,16 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
     [hasFailed, queue.inTranscript, mayChange, withdraw],
   );
   useRepositoryStep(transcript.entries, refetch);
-  const toggle = (
-    <span className="details-toggle">
-      <Button size="small" icon="menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-        {texts.details}
-      </Button>
-    </span>
-  );
   const plan = (transcript.hasLater ? null : lastPlan(transcript.entries)) ?? stored;
-  const tabs = useSessionTabs(id, session);
+  const page = useRef<HTMLDivElement>(null);
+  const body = useRef<HTMLDivElement>(null);
+  const isSplit = useIsWide(page, splitWidth);
+  const tabs = useSessionTabs(id, session, isSplit);
+  const [width, rememberWidth] = useRemembered('session-width');
+  // Where there is little room, the buttons are in the details.
+  const [actions, setActions] = useState<HTMLElement | null>(null);
   return (
-    <div className="page full session">
+    <div className="page full session" ref={page}>
       <header className="session-head">
         <Link
           href={listAddress()}
@@ -187,10 +184,17 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
           {isArchived && <span className="tag">{common.archived}</span>}
           <OtherViewers others={presence.others} />
         </div>
-        {mayChange ? (
-          <SessionButtons session={session}>{tabs.selected === 'transcript' && toggle}</SessionButtons>
-        ) : (
-          <div className="actions">{tabs.selected === 'transcript' && toggle}</div>
+        {mayChange && <SessionButtons session={session} slot={isSplit ? null : actions} />}
+        {isSplit && (
+          <Button
+            tone="quiet"
+            size="small"
+            icon="pane"
+            aria-label={texts.sidePanel}
+            aria-controls="session-pane"
+            aria-expanded={tabs.selected !== 'conversation'}
+            onClick={tabs.toggle}
+          />
         )}
       </header>
       {transcript.error !== null && (
@@ -203,13 +207,17 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
       <RepositoryLine session={session} />
       <WorkspaceNote session={session} />
       <QuotaNote session={session} mayChange={mayChange} />
-      <Tabs label={texts.tabsLabel} {...tabs} />
+      {!isSplit && <Tabs label={texts.tabsLabel} {...tabs} />}
       <div
-        className="session-body"
-        data-details={isOpen ? 'open' : undefined}
-        {...panelProps('transcript', tabs.selected)}
+        className={isSplit ? 'session-body split' : 'session-body'}
+        ref={body}
+        data-pane={tabs.selected === 'conversation' ? 'closed' : 'open'}
       >
-        <section className="conversation" aria-label={texts.conversation}>
+        <section
+          className="conversation"
+          aria-label={texts.conversation}
+          {...(isSplit ? { id: 'panel-conversation' } : panelProps('conversation', tabs.selected))}
+        >
           <Announcements entries={transcript.entries} isLoaded={transcript.isLoaded} />
           <FilesContext value={session.attachments.nodes}>
             <UnansweredContext value={unanswered}>
@@ -268,40 +276,32 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
             isInTurn={isWorking && status === 'RUNNING' && statusDetail?.startsWith('WAITING_FOR_') !== true}
           />
         </section>
-        <aside aria-label={texts.details}>
-          <Details session={session} plan={plan} mayEdit={mayChange}>
-            {mayChange && (
-              <Checkpoints
-                sessionId={sessionId}
-                mayRewind={closed === null}
-                mayFork={session.organization.viewerPermissions.includes('USE_SESSIONS')}
-              />
-            )}
-          </Details>
-        </aside>
-      </div>
-      <div className="session-changes" {...panelProps('changes', tabs.selected)}>
-        {tabs.selected === 'changes' && (
-          <ErrorBoundary>
-            <Suspense fallback={<Loading label={texts.loadingTheChanges} />}>
-              <ChangesPanel
-                {...{ id, sessionId }}
-                updatedAt={session.changesUpdatedAt ?? null}
-                hasRepositories={session.repositories.length > 0}
-                isTurnOpen={isWorking && status === 'RUNNING'}
-              />
-            </Suspense>
-          </ErrorBoundary>
+        {isSplit && tabs.selected !== 'conversation' && (
+          <Separator
+            label={texts.resize}
+            controls="panel-conversation"
+            box={body}
+            start={Number(width) || conversation.initial}
+            {...conversation}
+            onResize={(percent) => rememberWidth(String(percent))}
+            onCollapse={tabs.toggle}
+          />
         )}
-      </div>
-      <div className="session-changes" {...panelProps('files', tabs.selected)}>
-        {tabs.selected === 'files' && (
-          <ErrorBoundary>
-            <Suspense fallback={<Loading label={texts.loadingTheFiles} />}>
-              <FilesPanel {...{ id, sessionId }} isDeleted={session.workspaceDeletedAt != null} />
-            </Suspense>
-          </ErrorBoundary>
-        )}
+        <SessionPane
+          {...{ tabs, isSplit, session }}
+          isTurnOpen={isWorking && status === 'RUNNING'}
+          details={
+            <Details session={session} plan={plan} mayEdit={mayChange} actions={isSplit ? null : setActions}>
+              {mayChange && (
+                <Checkpoints
+                  sessionId={sessionId}
+                  mayRewind={closed === null}
+                  mayFork={session.organization.viewerPermissions.includes('USE_SESSIONS')}
+                />
+              )}
+            </Details>
+          }
+        />
       </div>
     </div>
   );

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
 import type { useSessionTabsQuery } from '../__generated__/useSessionTabsQuery.graphql.ts';
+import { useRemembered } from '../app/use-remembered.ts';
 import { useUrlParams } from '../layout/use-url-params.ts';
 import { sessionTabs as texts } from '../texts/session.ts';
 import type { Tab } from '../ui/tabs.tsx';
@@ -25,16 +26,36 @@ interface ChangedSession {
   readonly changes: readonly { readonly fileCount: number }[];
 }
 
-interface SessionTabs {
+const paneTabs = ['changes', 'files', 'details'] as const;
+
+/** A tab of the pane beside the conversation. */
+export type PaneTab = (typeof paneTabs)[number];
+
+/** The tabs of a session page. */
+export interface SessionTabs {
   readonly tabs: readonly Tab[];
-  readonly selected: 'transcript' | 'changes' | 'files';
+  /** `conversation` beside the conversation: the pane is closed. */
+  readonly selected: PaneTab | 'conversation';
   readonly onSelect: (id: string) => void;
+  /** Closes the pane, or opens it at its last tab. */
+  readonly toggle: () => void;
 }
 
-/** The tabs of the session page. The selected one is in the URL: `?tab=changes`. */
-export function useSessionTabs(id: string, { changesUpdatedAt, changes }: ChangedSession): SessionTabs {
+const findTab = (name: string | null): PaneTab | null => paneTabs.find((tab) => tab === name) ?? null;
+
+/**
+ * The tabs of the session page. The selected one is in the URL: `?tab=changes`. If there is none, the pane beside the
+ * conversation (`isSplit`) shows the tab that the user selected last, and a narrow page shows the conversation.
+ */
+export function useSessionTabs(
+  id: string,
+  { changesUpdatedAt, changes }: ChangedSession,
+  isSplit: boolean,
+): SessionTabs {
   const environment = useRelayEnvironment();
   const { values, change } = useUrlParams(names);
+  const [last, setLast] = useRemembered('session-tab');
+  const [state, setState] = useRemembered('session-pane');
   // The subscription reports only the time of new changes; the number of files is read then.
   const counted = useRef(changesUpdatedAt);
   useEffect(() => {
@@ -44,17 +65,36 @@ export function useSessionTabs(id: string, { changesUpdatedAt, changes }: Change
     return () => reading.unsubscribe();
   }, [environment, id, changesUpdatedAt]);
   const count = changes.reduce((sum, { fileCount }) => sum + fileCount, 0);
+  const lastTab = findTab(last) ?? 'details';
+  const opened = isSplit && state !== 'closed' ? lastTab : 'conversation';
+  const selected = findTab(values.tab) ?? opened;
+  const select = (tab: string) => {
+    change({ ...none, tab: tab === 'conversation' ? '' : tab }, { isNewEntry: true });
+    if (tab !== 'conversation') {
+      setLast(tab);
+      setState('open');
+    }
+  };
   return {
     tabs: [
-      { id: 'transcript', label: texts.transcript },
+      ...(isSplit ? [] : [{ id: 'conversation', label: texts.conversation }]),
       {
         ...{ id: 'changes', label: texts.changes },
         count: changesUpdatedAt == null ? null : count,
         countLabel: texts.fileUnit(count),
       },
       { id: 'files', label: texts.files },
+      { id: 'details', label: texts.details },
     ],
-    selected: values.tab === 'changes' || values.tab === 'files' ? values.tab : 'transcript',
-    onSelect: (tab) => change({ ...none, tab: tab === 'transcript' ? '' : tab }, { isNewEntry: true }),
+    selected,
+    onSelect: select,
+    toggle: () => {
+      if (selected === 'conversation') select(lastTab);
+      else {
+        setLast(selected);
+        setState('closed');
+        change({ ...none, tab: '' }, { isNewEntry: true });
+      }
+    },
   };
 }

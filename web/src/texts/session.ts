@@ -109,10 +109,11 @@ export const sessionPage = {
   readOnlyWithout: ({ permission }: Strings<'permission'>) =>
     `You can read this session. To write to it, you need the permission ${permission}.`,
 
-  details: 'Details',
   allSessions: 'All sessions',
   tabsLabel: 'Parts of the session',
   conversation: 'Conversation',
+  sidePanel: 'Side panel',
+  resize: 'Resize the conversation',
   loadingTheChanges: 'Loading the changes',
   loadingTheFiles: 'Loading the files',
   notDelivered: 'Not delivered',
@@ -134,9 +135,10 @@ export const sessionPage = {
 export const sessionTabs = {
   fileUnit: (count: number) => plural(count, { one: 'file', other: 'files' }),
 
-  transcript: 'Transcript',
+  conversation: 'Conversation',
   changes: 'Changes',
   files: 'Files',
+  details: 'Details',
 };
 
 export const stop = {

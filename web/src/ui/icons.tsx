@@ -23,6 +23,7 @@ const paths = {
   link: 'M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1',
   menu: 'M4 6h16M4 12h16M4 18h16',
   moon: 'M20 14A8 8 0 1 1 10 4a7 7 0 0 0 10 10z',
+  pane: 'M3 5h18v14H3zM14 5v14',
   pause: 'M8 5v14M16 5v14',
   play: 'M7 5l12 7-12 7z',
   plus: 'M12 5v14M5 12h14',

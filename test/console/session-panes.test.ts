@@ -1,0 +1,123 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { missing, seriousFindings, useConsole } from '../support/console-browser.ts';
+import { createSession, say } from '../support/sessions.ts';
+
+const tab = (page: Page, name: string) => page.getByRole('tab', { name });
+const log = (page: Page) => page.getByRole('log');
+const separator = (page: Page) => page.getByRole('separator', { name: 'Resize the conversation' });
+const widthOf = async (page: Page) =>
+  (await page.getByLabel('Conversation', { exact: true }).boundingBox())?.width ?? 0;
+const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+
+describe.skipIf(missing !== null)('the panes of a session page', { timeout: 120_000 }, () => {
+  const service = useConsole();
+  const { open } = service;
+
+  it('shows a tab beside the live conversation, and remembers it for other sessions', async () => {
+    const [id, other] = [
+      await createSession(service.test, { prompt: 'Wait' }),
+      await createSession(service.test, { prompt: 'Wait' }),
+    ];
+    const window = await open(`/sessions/${id}`);
+    const { page, consoleErrors } = window;
+    await page.getByRole('tabpanel', { name: 'Details' }).getByText('ACUs', { exact: true }).waitFor();
+    await tab(page, 'Files').click();
+    expect(new URL(page.url()).search).toBe('?tab=files');
+    await page.getByText('No files saved yet').waitFor();
+    await say(service.test, id, 'said beside the files');
+    await log(page).getByText('said beside the files').waitFor();
+    await window.pictures('session-panes');
+    await page.setViewportSize({ width: 1_920, height: 1_080 });
+    await window.picture('session-panes');
+    await page.setViewportSize({ width: 1_280, height: 800 });
+    await page.goto(`/sessions/${other}`);
+    await page.getByRole('tabpanel', { name: 'Files' }).waitFor();
+    // A link to a tab opens it.
+    await page.goto(`/sessions/${other}?tab=details`);
+    await page.getByRole('tabpanel', { name: 'Details' }).waitFor();
+    expect(await page.getByRole('tabpanel', { name: 'Files' }).count()).toBe(0);
+    expect(consoleErrors).toEqual([]);
+  });
+
+  it('can be closed and opened', async () => {
+    const id = await createSession(service.test, { prompt: 'Wait' });
+    const { page } = await open(`/sessions/${id}?tab=files`);
+    const toggle = page.getByRole('button', { name: 'Side panel' });
+    await toggle.click();
+    await expect.poll(() => toggle.getAttribute('aria-expanded')).toBe('false');
+    expect({ tabs: await page.getByRole('tab').count(), separators: await separator(page).count() }).toEqual({
+      tabs: 0,
+      separators: 0,
+    });
+    await page.reload();
+    await log(page).waitFor();
+    expect(await page.getByRole('tab').count()).toBe(0);
+    await toggle.click();
+    await page.getByRole('tabpanel', { name: 'Files' }).waitFor();
+  });
+
+  it('is resized by keys and by the pointer, and keeps its width', async () => {
+    const id = await createSession(service.test, { prompt: 'Wait' });
+    const { page } = await open(`/sessions/${id}`);
+    await separator(page).waitFor();
+    const before = await widthOf(page);
+    await separator(page).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    expect(await separator(page).getAttribute('aria-valuenow')).toBe('64');
+    await expect.poll(() => widthOf(page)).toBeGreaterThan(before);
+    await page.keyboard.press('Home');
+    expect(await separator(page).getAttribute('aria-valuenow')).toBe('30');
+    const box = await separator(page).boundingBox();
+    await page.mouse.move((box?.x ?? 0) + 0.5, 400);
+    await page.mouse.down();
+    await page.mouse.move((box?.x ?? 0) + 200, 420, { steps: 4 });
+    await page.mouse.up();
+    const chosen = Number(await separator(page).getAttribute('aria-valuenow'));
+    expect(chosen).toBeGreaterThan(40);
+    const dragged = await widthOf(page);
+    await page.reload();
+    await separator(page).waitFor();
+    expect(await separator(page).getAttribute('aria-valuenow')).toBe(String(chosen));
+    expect(Math.abs((await widthOf(page)) - dragged)).toBeLessThan(2);
+    await separator(page).dblclick();
+    expect(await separator(page).getAttribute('aria-valuenow')).toBe('60');
+    await separator(page).focus();
+    await page.keyboard.press('Enter');
+    await separator(page).waitFor({ state: 'detached' });
+  });
+
+  it('are pages where there is little room, below a header of one line', async () => {
+    const id = await createSession(service.test, {
+      prompt: 'Wait',
+      title: 'A title that is much longer than a phone is wide',
+    });
+    const { page, picture } = await open(`/sessions/${id}`);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await tab(page, 'Conversation').waitFor();
+    await log(page).waitFor();
+    const tabs = await page.getByRole('tablist').boundingBox();
+    const head = await page.locator('.session-head').boundingBox();
+    expect((tabs?.y ?? 0) + (tabs?.height ?? 0) - (head?.y ?? 0)).toBeLessThan(100);
+    expect(await page.getByRole('button', { name: 'Suspend' }).count()).toBe(0);
+    await tab(page, 'Details').click();
+    expect(await log(page).count()).toBe(0);
+    // The buttons of the session.
+    const panel = page.getByRole('tabpanel', { name: 'Details' });
+    await panel.getByRole('button', { name: 'Terminate' }).waitFor();
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    await picture('session-details-of-phone');
+    // Their dialog is not a part of the hidden page.
+    await tab(page, 'Conversation').click();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('Terminate session');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Terminate', exact: true }).click();
+    await page.getByText('This session was terminated and no longer accepts messages.').waitFor();
+    await page.goBack();
+    await panel.waitFor();
+  });
+});

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { graphql } from '../support/app.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { runMutation } from '../support/people.ts';
-import { makeUser } from '../support/principals.ts';
+import { makeKey, makeUser } from '../support/principals.ts';
 import { appendToLog, createSession, makeOrganization, say } from '../support/sessions.ts';
 import { connect, follow } from '../support/sockets.ts';
 import { useApp } from '../support/use-app.ts';
@@ -10,6 +10,7 @@ import { useApp } from '../support/use-app.ts';
 const test = useApp();
 let organizationId: string;
 let bot: string;
+let serviceKey: string;
 let one: { token: string; userId: string };
 let two: { token: string; userId: string };
 let clock: Clock;
@@ -17,6 +18,7 @@ let clock: Clock;
 beforeAll(async () => {
   clock = stopClock(test);
   ({ organizationId, token: bot } = await makeOrganization(test, 'Personal'));
+  serviceKey = await makeKey(test, { kind: 'SERVICE', organizationId });
   one = await makeUser(test, { organizationId });
   two = await makeUser(test, { organizationId });
 });
@@ -38,7 +40,7 @@ const start = (title: string, as = bot) => createSession(test, { organizationId,
 const marks = async () =>
   (await test.app.services.store.query<any>('select xmin::text, * from session_read order by 2, 3', [])) as any[];
 
-it('marks sessions as read and unread, for each user alone', async () => {
+it('marks sessions as read and unread, for each principal alone', async () => {
   const [own, other] = [await start('Own', one.token), await start('Of the bot')];
   // A user's own session is unread until it is opened, another one only after it was.
   expect(await read(own, one.token)).toEqual({ isUnread: true, isPinned: false, lastReadSeq: null });
@@ -58,7 +60,12 @@ it('marks sessions as read and unread, for each user alone', async () => {
   expect(await titles({ isUnread: true }, one.token)).toEqual(['Of the bot']);
   expect(await titles({ isUnread: false }, one.token)).toEqual(['Own']);
   expect(await titles({ not: { isUnread: true }, or: [{ isUnread: false }] }, one.token)).toEqual(['Own']);
-  expect(await read(other, bot)).toEqual({ isUnread: false, isPinned: false, lastReadSeq: null });
+  // A service user has marks of its own, and a service key none.
+  expect(await read(other, bot)).toEqual({ isUnread: true, isPinned: false, lastReadSeq: null });
+  expect(await act('markSessionRead', other, bot)).toMatchObject({ session: { isUnread: false }, userErrors: [] });
+  expect(await act('pinSession', other, bot)).toMatchObject({ session: { isPinned: true }, userErrors: [] });
+  expect(await titles({ isUnread: true }, one.token)).toEqual(['Of the bot']);
+  expect(await read(other, serviceKey)).toEqual({ isUnread: false, isPinned: false, lastReadSeq: null });
 });
 
 it('marks up to an entry, never backwards, and writes only if something is unread', async () => {
@@ -113,17 +120,17 @@ it('pins at most 100 sessions of a user', async () => {
 });
 
 describe('refuses', () => {
-  it('keys that are not of a user', async () => {
+  it('service keys', async () => {
     const id = await start('Refused');
     for (const name of ['markSessionRead', 'pinSession', 'unpinSession']) {
       const document = `mutation($id: ID!) { ${name}(input: {sessionId: $id}) { session { id } } }`;
-      const { data, errors } = await graphql(test, bot, document, { id });
+      const { data, errors } = await graphql(test, serviceKey, document, { id });
       expect(data[name]).toBeNull();
       expect(errors?.[0].extensions.code, name).toBe('FORBIDDEN');
       expect(errors?.[0].extensions.permission).toBeUndefined();
     }
     for (const filter of ['{isPinned: true}', '{or: [{isUnread: false}]}']) {
-      const { errors } = await graphql(test, bot, `{ sessions(filter: ${filter}) { nodes { id } } }`);
+      const { errors } = await graphql(test, serviceKey, `{ sessions(filter: ${filter}) { nodes { id } } }`);
       expect(errors?.[0].extensions.code).toBe('FORBIDDEN');
     }
   });

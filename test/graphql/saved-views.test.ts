@@ -1,18 +1,20 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { graphql } from '../support/app.ts';
 import { runMutation } from '../support/people.ts';
-import { makeUser } from '../support/principals.ts';
+import { makeKey, makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { useApp } from '../support/use-app.ts';
 
 const test = useApp();
 let organizationId: string;
 let bot: string;
+let serviceKey: string;
 let one: { token: string; userId: string };
 let two: { token: string };
 
 beforeAll(async () => {
   ({ organizationId, token: bot } = await makeOrganization(test, 'Views'));
+  serviceKey = await makeKey(test, { kind: 'SERVICE', organizationId });
   one = await makeUser(test, { organizationId });
   two = await makeUser(test, { organizationId });
 });
@@ -38,12 +40,14 @@ it('saves, replaces, returns and deletes the views of a user, whose filters list
   const { savedView } = await save('Mine', filter);
   expect(savedView).toMatchObject({ name: 'Mine', filter, createdAt: saved.savedView.createdAt });
   await save('Other', {});
+  expect(await save('Mine', { search: 'of the bot' }, bot)).toMatchObject({ userErrors: [] });
   expect(await views(one.token)).toEqual([
     { name: 'Mine', filter },
     { name: 'Other', filter: {} },
   ]);
   expect(await views(two.token)).toEqual([]);
-  expect(await views(bot)).toEqual([]);
+  expect(await views(bot)).toEqual([{ name: 'Mine', filter: { search: 'of the bot' } }]);
+  expect(await views(serviceKey)).toEqual([]);
   await createSession(test, { organizationId, title: 'Wanted' }, one.token);
   await createSession(test, { organizationId, title: 'Something else' }, one.token);
   const document =
@@ -83,10 +87,10 @@ describe('refuses', () => {
     });
   });
 
-  it('an empty name, keys that are not of a user, and other organizations', async () => {
+  it('an empty name, service keys, and other organizations', async () => {
     expect(await save(' ', {})).toMatchObject({ userErrors: [{ code: 'INVALID_INPUT', path: ['input', 'name'] }] });
     const document = 'mutation($input: SetSavedViewInput!) { setSavedView(input: $input) { savedView { name } } }';
-    const refused = await graphql(test, bot, document, { input: { organizationId, name: 'x', filter: {} } });
+    const refused = await graphql(test, serviceKey, document, { input: { organizationId, name: 'x', filter: {} } });
     expect(refused.errors?.[0]).toMatchObject({ extensions: { code: 'FORBIDDEN' } });
     const foreign = await makeOrganization(test, 'Foreign views');
     const input = { organizationId: foreign.organizationId, name: 'x', filter: {} };

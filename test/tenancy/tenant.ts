@@ -329,7 +329,7 @@ async function insertSession(
   await tx.prisma.messageChange.create({ data: { sessionId: id, seq, body: canary('edited') } });
   if (userId === null) return;
   const view = { name: canary('view'), filter: { search: canary('search') }, createdAt, updatedAt: createdAt };
-  await tx.prisma.savedView.create({ data: { userId, organizationId, ...view } });
-  await tx.prisma.sessionRead.create({ data: { userId, sessionId: id, seq, readAt: createdAt } });
-  await tx.prisma.sessionPin.create({ data: { userId, sessionId: id, createdAt } });
+  await tx.prisma.savedView.create({ data: { principalId: userId, organizationId, ...view } });
+  await tx.prisma.sessionRead.create({ data: { principalId: userId, sessionId: id, seq, readAt: createdAt } });
+  await tx.prisma.sessionPin.create({ data: { principalId: userId, sessionId: id, createdAt } });
 }

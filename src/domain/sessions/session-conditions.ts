@@ -22,7 +22,7 @@ export function filterConditions(filter: CheckedFilter, enterpriseId: string, bi
   const email = filter.userEmail;
   return [
     ...listedConditions(filter, bind),
-    ...treeConditions(filter, bind, filter.userId),
+    ...treeConditions(filter, bind, filter.principalId),
     ...(email === undefined
       ? []
       : [
@@ -71,40 +71,40 @@ const idsWithin = (filter: SessionFilter): string[] => [
   ...filtersWithin(filter).flatMap(([, inner]) => idsWithin(inner)),
 ];
 
-function treeConditions(filter: SessionFilter, bind: Bind, userId: string | undefined): string[] {
+function treeConditions(filter: SessionFilter, bind: Bind, principalId: string | undefined): string[] {
   const conjunction = (inner: SessionFilter) => {
-    const conditions = treeConditions(inner, bind, userId);
+    const conditions = treeConditions(inner, bind, principalId);
     return conditions.length === 0 ? 'true' : `(${conditions.join(' and ')})`;
   };
-  const where = [...ownConditions(conditionsOf(filter), bind), ...personalConditions(filter, bind, userId)];
-  for (const inner of filter.and ?? []) where.push(...treeConditions(inner, bind, userId));
+  const where = [...ownConditions(conditionsOf(filter), bind), ...personalConditions(filter, bind, principalId)];
+  for (const inner of filter.and ?? []) where.push(...treeConditions(inner, bind, principalId));
   if (filter.or) where.push(filter.or.length === 0 ? 'false' : `(${filter.or.map(conjunction).join(' or ')})`);
   // A condition on a null value is null, which must not exclude a session here.
   if (filter.not) where.push(`${conjunction(filter.not)} is not true`);
   return where;
 }
 
-// The ids are read once, in time that what the user read and started takes, not all sessions of the organization.
+// The ids are read once, in time that what the principal read and started takes, not all sessions of the organization.
 function personalConditions(
   { isUnread, isPinned }: SessionConditions,
   bind: Bind,
-  userId: string | undefined,
+  principalId: string | undefined,
 ): string[] {
-  if (userId === undefined || (isUnread === undefined && isPinned === undefined)) return [];
-  const user = bind(userId);
+  if (principalId === undefined || (isUnread === undefined && isPinned === undefined)) return [];
+  const principal = bind(principalId);
   const isIn = (wanted: boolean, ids: string) => `s.id ${wanted ? '= any' : '<> all'}(array(${ids}))`;
   return [
     ...(isPinned === undefined
       ? []
-      : [isIn(isPinned, `select p.session_id from session_pin p where p.user_id = ${user}`)]),
-    ...(isUnread === undefined ? [] : [isIn(isUnread, unreadSessions(user))]),
+      : [isIn(isPinned, `select p.session_id from session_pin p where p.principal_id = ${principal}`)]),
+    ...(isUnread === undefined ? [] : [isIn(isUnread, unreadSessions(principal))]),
   ];
 }
 
-const unreadSessions = (user: string) =>
-  `select r.session_id from session_read r join session x on x.id = r.session_id where r.user_id = ${user} and x.updated_at > r.read_at
-   union all select x.id from session x where x.user_id = ${user} and not exists (
-     select 1 from session_read r where r.user_id = ${user} and r.session_id = x.id)`;
+const unreadSessions = (principal: string) =>
+  `select r.session_id from session_read r join session x on x.id = r.session_id where r.principal_id = ${principal} and x.updated_at > r.read_at
+   union all select x.id from session x where (x.user_id = ${principal} or x.service_user_id = ${principal}) and not exists (
+     select 1 from session_read r where r.principal_id = ${principal} and r.session_id = x.id)`;
 
 function matchesTree(filter: SessionFilter, session: SessionRecord): boolean {
   const { and = [], or, not } = filter;

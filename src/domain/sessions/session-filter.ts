@@ -3,7 +3,7 @@ import { organizationsWith, type Viewer } from '../../auth/viewer.ts';
 import { invalidInput, refuse } from '../../common/errors.ts';
 import { type Creators, filterIssues } from '../list-filter.ts';
 import { ownCreators } from './own-sessions.ts';
-import { requireUser } from './personal-state.ts';
+import { requirePrincipalId } from './personal-state.ts';
 import type { SessionMemberValues } from './session-members.ts';
 
 /** Conditions on a session. */
@@ -34,12 +34,12 @@ interface UnlistedSessions {
 }
 
 /**
- * A checked filter. `unlisted` is set if the filter asks for unlisted sessions: the ones that the viewer may list. `userId` is set if it
+ * A checked filter. `unlisted` is set if the filter asks for unlisted sessions: the ones that the viewer may list. `principalId` is set if it
  * asks for what the viewer read or pinned.
  */
 export interface CheckedFilter extends SessionFilter {
   readonly unlisted?: UnlistedSessions;
-  readonly userId?: string;
+  readonly principalId?: string;
 }
 
 /** Maximum depth of nested filters. */
@@ -110,7 +110,7 @@ export function withCondition<F extends SessionFilter>(
 /**
  * Checks a filter for a viewer. Throws INVALID_INPUT, with the path below `at`, for filters that nest deeper than
  * {@link maxFilterDepth}, for more than {@link maxFilterConditions} conditions, and for values that no statement
- * accepts: PostgreSQL has no NUL in text, and its own bounds of time. Throws FORBIDDEN if a viewer that is not a user asks for what it read
+ * accepts: PostgreSQL has no NUL in text, and its own bounds of time. Throws FORBIDDEN if a service key asks for what it read
  * or pinned.
  */
 export function checkFilter(viewer: Viewer, filter: SessionFilter, at: readonly string[] = ['filter']): CheckedFilter {
@@ -119,7 +119,7 @@ export function checkFilter(viewer: Viewer, filter: SessionFilter, at: readonly 
   return {
     ...filter,
     ...(found.isUnlisted && { unlisted: unlistedOf(viewer) }),
-    ...(found.isPersonal && { userId: requireUser(viewer) }),
+    ...(found.isPersonal && { principalId: requirePrincipalId(viewer) }),
   };
 }
 

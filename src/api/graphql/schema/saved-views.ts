@@ -9,10 +9,10 @@ import { Organization } from './organization-ref.ts';
 import { parseSessionFilter, type SessionFilterValue } from './session-filter.ts';
 
 const SavedViewType = builder.objectRef<SavedView>('SavedView').implement({
-  description: 'Filter of the list of sessions that a user saved under a name.',
+  description: 'Filter of the list of sessions that a user or service user saved under a name.',
   fields: (t) => ({
     name: t.exposeString('name', {
-      description: 'Name of the view, unique among the views of the user in the organization.',
+      description: 'Name of the view, unique among the views of the viewer in the organization.',
     }),
     filter: t.field({
       type: 'JSON',
@@ -28,8 +28,7 @@ builder.objectField(Organization, 'savedViews', (t) =>
   t.field({
     type: [SavedViewType],
     ...boundary('viewSession'),
-    description:
-      'Views that the viewer saved in the organization, at most 50, oldest first. Empty for keys that are not of a user.',
+    description: 'Views that the viewer saved in the organization, at most 50, oldest first. Empty for service keys.',
     resolve: async ({ id }, _args, { loaders }) => (await loaders.of(findSavedViews).load(id)) ?? [],
   }),
 );
@@ -47,10 +46,10 @@ const oneView = (t: InputFields) => ({
   organizationId: t.id({ required: true, description: 'Global ID or REST id of the organization (`org-…`).' }),
   name: t.string({ required: true, description: 'Name of the view, 1 to 100 characters.' }),
 });
-const forUsers = 'Requires the key of a user. Other keys get FORBIDDEN without `permission`.';
+const forUsers = 'Service keys get FORBIDDEN without `permission`.';
 
 addMutation('setSavedView', {
-  description: `Saves a filter of the list of sessions under a name, for the viewer alone. It replaces the filter that the viewer saved under this name before. A user has at most 50 views in an organization. ${forUsers}`,
+  description: `Saves a filter of the list of sessions under a name, for the viewer alone. It replaces the filter that the viewer saved under this name before. A viewer has at most 50 views in an organization. ${forUsers}`,
   needs: ['viewSession'],
   input: (t) => ({
     ...oneView(t),

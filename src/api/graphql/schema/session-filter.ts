@@ -68,11 +68,11 @@ const conditionFields = (t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'In
   }),
   isUnread: t.boolean({
     description:
-      'True for only sessions that are unread for the viewer, false for all others. Not for subscriptions. FORBIDDEN, without a permission, for keys that are not of a user.',
+      'True for only sessions that are unread for the viewer, false for all others. Not for subscriptions. FORBIDDEN, without a permission, for service keys.',
   }),
   isPinned: t.boolean({
     description:
-      'True for only sessions that the viewer pinned, false for all others. Not for subscriptions. FORBIDDEN, without a permission, for keys that are not of a user.',
+      'True for only sessions that the viewer pinned, false for all others. Not for subscriptions. FORBIDDEN, without a permission, for service keys.',
   }),
   origin: t.field({
     type: [SessionOriginEnum],

@@ -9,11 +9,11 @@ import { Session } from './sessions.ts';
 builder.objectFields(Session, (t) => ({
   isUnread: t.boolean({
     description:
-      'Whether the status or the messages of the session changed since the viewer last marked it as read. A session that the viewer never marked is unread if the viewer started it. False for keys that are not of a user.',
+      'Whether the status or the messages of the session changed since the viewer last marked it as read. A session that the viewer never marked is unread if the viewer started it. False for service keys.',
     resolve: async ({ id }, _args, { loaders }) => (await loaders.personalStates.load(id)).isUnread,
   }),
   isPinned: t.boolean({
-    description: 'Whether the viewer has pinned the session. False for keys that are not of a user.',
+    description: 'Whether the viewer has pinned the session. False for service keys.',
     resolve: async ({ id }, _args, { loaders }) => (await loaders.personalStates.load(id)).isPinned,
   }),
   lastReadSeq: t.int({
@@ -28,7 +28,7 @@ const session = {
   type: Session,
   description: 'Session, as the viewer sees it now. Null if `userErrors` is not empty.',
 };
-const forUsers = 'Requires the key of a user. Other keys get FORBIDDEN without `permission`.';
+const forUsers = 'Service keys get FORBIDDEN without `permission`.';
 
 addMutation('markSessionRead', {
   description: `Records that the viewer has read a session, all of its log or up to an entry. Call it while the session is shown and \`isUnread\` is true. What was marked as read stays read. ${forUsers}`,
@@ -44,7 +44,7 @@ addMutation('markSessionRead', {
 });
 
 addMutation('pinSession', {
-  description: `Pins a session for the viewer, who finds it with the filter \`isPinned\`. A user pins at most 100 sessions. ${forUsers}`,
+  description: `Pins a session for the viewer, who finds it with the filter \`isPinned\`. A viewer pins at most 100 sessions. ${forUsers}`,
   needs: [viewsSession],
   input: (t) => ({ sessionId: t.id({ required: true, description: sessionIdDescription }) }),
   payload: { session },

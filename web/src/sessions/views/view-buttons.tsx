@@ -13,7 +13,7 @@ import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { visible } from '../../ui/visible.ts';
 import { type Filters, isSameJson } from '../filters.ts';
-import { useSavedViews } from './use-saved-views.ts';
+import { mayKeepViews, useSavedViews } from './use-saved-views.ts';
 
 interface ViewButtonsProps {
   readonly filters: Filters;
@@ -61,7 +61,7 @@ export function ViewButtons({ filters, filter, isNarrowed }: ViewButtonsProps) {
       }
     }
   `);
-  if (organization === null || viewer.user == null) return null;
+  if (organization === null || !mayKeepViews(viewer)) return null;
   const { organizationId } = organization;
   const current = filters.view
     ? views.find(({ name }) => name === filters.view)

@@ -75,6 +75,10 @@ describe.skipIf(missing !== null)('each page of the console', { timeout: 120_000
     session: async ({ page }) => {
       await page.goto(`/sessions/${id}`);
       await page.getByRole('article').nth(1).waitFor();
+    },
+    'structured-output': async ({ page }) => {
+      await page.goto(`/sessions/${id}?tab=output`);
+      await page.locator('.json').waitFor();
       const heights = await page
         .locator('.json summary:visible')
         .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));

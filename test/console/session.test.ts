@@ -76,7 +76,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.getByText('Waiting for you').waitFor();
     const question = page.getByRole('region', { name: 'Question' });
     expect(await question.textContent()).toContain('Which colour?');
-    expect(await page.getByText('Plan: 0 of 2 done').count()).toBe(1);
+    await page.getByRole('tab', { name: 'Plan 0/2 steps done' }).waitFor();
     await window.pictures('session-blocked');
     await page.getByLabel('Message to the agent').fill('Blue, **please**');
     await page.keyboard.press('Enter');

@@ -6,9 +6,7 @@ import { graphql, useFragment } from 'react-relay';
 import { Link } from 'wouter';
 import type { details_session$data, details_session$key } from '../__generated__/details_session.graphql.ts';
 import { nameOf } from '../ui/actor.ts';
-import { Badge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { JsonTree } from '../ui/json-tree.tsx';
 import { writeNumber } from '../ui/number.ts';
 import { safeAddress } from '../ui/safe-address.ts';
 import { writeSize } from '../ui/size.ts';
@@ -17,7 +15,6 @@ import { visible } from '../ui/visible.ts';
 import { sessionAddress } from './address.ts';
 import { CopyAs } from './copy-as.tsx';
 import { EditSession } from './edit-session.tsx';
-import type { EntryOf } from './entry.ts';
 import { plainTitle } from './plain-title.ts';
 import { PullRequests } from './pull-requests.tsx';
 import { RepositoryFacts } from './repositories.tsx';
@@ -29,11 +26,9 @@ import { SubSessions } from './sub-sessions.tsx';
 const originNames: Readonly<Record<string, string>> = common.origins;
 
 type Session = details_session$data;
-type Plan = EntryOf<'PlanEvent'>['entries'];
 
 interface DetailsProps {
   readonly session: details_session$key;
-  readonly plan: Plan | null;
   /** True if the viewer may edit the title and the tags. */
   readonly mayEdit: boolean;
   /** Called with the element for the buttons of the session; null: they are elsewhere. */
@@ -43,7 +38,7 @@ interface DetailsProps {
 }
 
 /** The details of a session besides its messages, updated by the page's subscription. */
-export function Details({ session: reference, plan, mayEdit, actions, children }: DetailsProps) {
+export function Details({ session: reference, mayEdit, actions, children }: DetailsProps) {
   const session = useFragment(
     graphql`
       fragment details_session on Session @throwOnFieldError {
@@ -58,8 +53,6 @@ export function Details({ session: reference, plan, mayEdit, actions, children }
         origin
         createdAt
         updatedAt
-        structuredOutput
-        structuredOutputSchema
         createdBy {
           displayName
         }
@@ -103,26 +96,13 @@ export function Details({ session: reference, plan, mayEdit, actions, children }
     `,
     reference,
   );
-  const { attachments, structuredOutput } = session;
+  const { attachments } = session;
   return (
     <div className="details">
       {actions && <div className="session-actions" ref={actions} />}
       <Acus session={session} />
-      {plan && plan.length > 0 && <PlanList plan={plan} />}
       <RepositoryFacts session={session} />
       <PullRequests session={session} />
-      {(structuredOutput !== null || session.structuredOutputSchema !== null) && (
-        <Part title={texts.structuredOutput}>
-          {structuredOutput === null || structuredOutput === undefined ? (
-            <p className="hint">{texts.noOutput}</p>
-          ) : (
-            <>
-              {session.structuredOutputSchema !== null && <Badge tone="good">{texts.matches}</Badge>}
-              <JsonTree value={structuredOutput} />
-            </>
-          )}
-        </Part>
-      )}
       {attachments.nodes.length > 0 && (
         <Part title={texts.attachments}>
           <ul className="plain">
@@ -183,28 +163,6 @@ function Acus({ session: { acusConsumed, maxAcuLimit } }: { readonly session: Se
           <i style={{ width: `${part * 100}%` }} />
         </div>
       )}
-    </Part>
-  );
-}
-
-function PlanList({ plan }: { readonly plan: Plan }) {
-  const done = plan.filter(({ status }) => status === 'COMPLETED').length;
-  return (
-    <Part title={texts.plan({ done, count: plan.length })}>
-      <ol className="plan">
-        {plan.map(({ content, status }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a plan is replaced as a whole.
-          <li key={index} className={status.toLowerCase()}>
-            <span className="box">{status === 'COMPLETED' && <Icon name="check" size={12} />}</span>
-            <span>
-              {content}
-              <span className="for-readers">
-                {status === 'COMPLETED' ? texts.done : status === 'IN_PROGRESS' ? texts.inProgress : texts.toDo}
-              </span>
-            </span>
-          </li>
-        ))}
-      </ol>
     </Part>
   );
 }

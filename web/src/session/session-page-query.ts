@@ -51,6 +51,7 @@ export const sessionPageDocument = graphql`
       ...repositories_session
       ...forkedFrom_session
       ...details_session
+      ...outputPanel_session
       ...workspaceNote_session
       ...quotaNote_session
       transcript: events(last: 100) @include(if: $withTranscript) {

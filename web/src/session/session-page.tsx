@@ -75,6 +75,7 @@ const subscription = graphql`
       ...sessionButtons_session
       ...repositories_session
       ...details_session
+      ...outputPanel_session
       ...workspaceNote_session
       ...quotaNote_session
     }
@@ -161,7 +162,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
   const page = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const isSplit = useIsWide(page, splitWidth);
-  const tabs = useSessionTabs(id, session, isSplit);
+  const tabs = useSessionTabs(id, { ...session, plan }, isSplit);
   const [width, rememberWidth] = useRemembered('session-width');
   // Where there is little room, the buttons are in the details.
   const [actions, setActions] = useState<HTMLElement | null>(null);
@@ -288,10 +289,10 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
           />
         )}
         <SessionPane
-          {...{ tabs, isSplit, session }}
+          {...{ tabs, isSplit, session, transcript, plan }}
           isTurnOpen={isWorking && status === 'RUNNING'}
           details={
-            <Details session={session} plan={plan} mayEdit={mayChange} actions={isSplit ? null : setActions}>
+            <Details session={session} mayEdit={mayChange} actions={isSplit ? null : setActions}>
               {mayChange && (
                 <Checkpoints
                   sessionId={sessionId}

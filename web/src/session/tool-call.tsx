@@ -1,4 +1,4 @@
-import { type MouseEvent, useEffect, useMemo } from 'react';
+import { type MouseEvent, useEffect, useMemo, useState } from 'react';
 import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
 import type { toolCallFileQuery } from '../__generated__/toolCallFileQuery.graphql.ts';
 import { toolCall as texts } from '../texts/session-transcript.ts';
@@ -10,9 +10,9 @@ import { safeAddress } from '../ui/safe-address.ts';
 import { writeSize } from '../ui/size.ts';
 import { visible } from '../ui/visible.ts';
 import { type EntryOf, isOver } from './entry.ts';
+import { OutputScreen } from './output-screen.ts';
 import { Terminal } from './terminal.tsx';
 import type { Row } from './transcript-rows.ts';
-import { useOutput } from './use-output.ts';
 import { useRowOpen } from './use-row-open.ts';
 
 type Call = EntryOf<'ToolCallEvent'>;
@@ -32,8 +32,8 @@ const statusLabels: Readonly<Record<string, string>> = texts.statuses;
 
 const isStopped = ({ toolStatus, isCancelled }: Call) => toolStatus === 'FAILED' && isCancelled;
 
-/** Agents do not report a call that they may not run any more. */
-function stateLabel(call: Call, decision: ToolCallProps['decision']): string {
+/** Returns the state of a call, for display. Agents do not report a call that they may not run any more. */
+export function stateLabel(call: Call, decision: ToolCallProps['decision']): string {
   if (decision !== null && !isOver(call)) return texts.decisions[decision];
   return isStopped(call) ? texts.stopped : (statusLabels[call.toolStatus] ?? call.toolStatus);
 }
@@ -94,7 +94,8 @@ type OutputProps = Pick<ToolCallProps, 'draft'> & {
 };
 
 function Output({ title, draft, output, isPart }: OutputProps) {
-  return <Terminal {...useOutput(draft, output, isPart)} title={title} />;
+  const [screen] = useState(() => new OutputScreen());
+  return <Terminal {...screen.apply(draft, output, isPart)} title={title} />;
 }
 
 const fileQuery = graphql`

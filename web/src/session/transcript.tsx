@@ -90,6 +90,8 @@ export function Transcript({ sessionId, transcript, questionId }: TranscriptProp
     // Not while it first scrolls to the end.
     if (!isLoaded || !box.current) return;
     const { scrollTop, scrollHeight, clientHeight } = box.current;
+    // Nor while another tab hides it: it is then at its start.
+    if (clientHeight === 0) return;
     if (hasEarlier && scrollTop < earlierWithin) void loadEarlier();
     if (hasLater && scrollHeight - scrollTop - clientHeight < earlierWithin) void loadLater();
   };

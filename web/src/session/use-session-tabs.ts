@@ -5,6 +5,7 @@ import { useRemembered } from '../app/use-remembered.ts';
 import { useUrlParams } from '../layout/use-url-params.ts';
 import { sessionTabs as texts } from '../texts/session.ts';
 import type { Tab } from '../ui/tabs.tsx';
+import { doneOf, type Plan } from './plan-panel.tsx';
 
 const query = graphql`
   query useSessionTabsQuery($id: ID!) {
@@ -24,9 +25,10 @@ const none = { turn: '', repository: '', find: '', file: '', path: '', checkpoin
 interface ChangedSession {
   readonly changesUpdatedAt?: string | null | undefined;
   readonly changes: readonly { readonly fileCount: number }[];
+  readonly plan: Plan | null;
 }
 
-const paneTabs = ['changes', 'files', 'details'] as const;
+const paneTabs = ['changes', 'terminal', 'files', 'plan', 'output', 'details'] as const;
 
 /** A tab of the pane beside the conversation. */
 export type PaneTab = (typeof paneTabs)[number];
@@ -49,7 +51,7 @@ const findTab = (name: string | null): PaneTab | null => paneTabs.find((tab) => 
  */
 export function useSessionTabs(
   id: string,
-  { changesUpdatedAt, changes }: ChangedSession,
+  { changesUpdatedAt, changes, plan }: ChangedSession,
   isSplit: boolean,
 ): SessionTabs {
   const environment = useRelayEnvironment();
@@ -83,7 +85,14 @@ export function useSessionTabs(
         count: changesUpdatedAt == null ? null : count,
         countLabel: texts.fileUnit(count),
       },
+      { id: 'terminal', label: texts.terminal },
       { id: 'files', label: texts.files },
+      {
+        ...{ id: 'plan', label: texts.plan },
+        count: plan === null ? null : texts.planCount({ done: doneOf(plan), count: plan.length }),
+        countLabel: texts.planUnit,
+      },
+      { id: 'output', label: texts.output },
       { id: 'details', label: texts.details },
     ],
     selected,

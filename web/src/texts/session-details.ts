@@ -27,19 +27,12 @@ export const details = {
   sizeFromAgent: ({ size }: Strings<'size'>) => `${size}, from the agent`,
   byMention: ({ author }: Strings<'author'>) => `${author} (mention)`,
 
-  structuredOutput: 'Structured output',
-  noOutput: 'No output yet. It must match the schema of the session.',
-  matches: 'Matches the schema',
   attachments: 'Attachments',
   copyAs: 'Copy as',
   acus: 'ACUs',
   ofLimit: ({ maxAcuLimit }: Numbers<'maxAcuLimit'>) => `of ${writeNumber(maxAcuLimit)}`,
   noLimit: 'no limit',
   meterLabel: 'ACU usage',
-  plan: ({ done, count }: Numbers<'done' | 'count'>) => `Plan: ${writeNumber(done)} of ${writeNumber(count)} done`,
-  done: ' (done)',
-  inProgress: ' (in progress)',
-  toDo: ' (to do)',
   pullRequestOf: ({ number, repositoryPath }: Strings<'repositoryPath'> & Numbers<'number'>) =>
     `Pull request #${number} of ${repositoryPath}`,
   issueOf: ({ number, repositoryPath }: Strings<'repositoryPath'> & Numbers<'number'>) =>

@@ -116,6 +116,7 @@ export const sessionPage = {
   resize: 'Resize the conversation',
   loadingTheChanges: 'Loading the changes',
   loadingTheFiles: 'Loading the files',
+  loadingTheCommands: 'Loading the commands',
   notDelivered: 'Not delivered',
   queued: 'Queued',
   notAnswered: 'Not answered',
@@ -137,7 +138,12 @@ export const sessionTabs = {
 
   conversation: 'Conversation',
   changes: 'Changes',
+  terminal: 'Terminal',
   files: 'Files',
+  plan: 'Plan',
+  planCount: ({ done, count }: Numbers<'done' | 'count'>) => `${writeNumber(done)}/${writeNumber(count)}`,
+  planUnit: 'steps done',
+  output: 'Output',
   details: 'Details',
 };
 

@@ -1,13 +1,14 @@
 import './tabs.css';
-import { type KeyboardEvent, useRef } from 'react';
+import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { writeNumber } from './number.ts';
 
 /** A tab of {@link Tabs}. */
 export interface Tab {
   /** The tab has the id `tab-{id}`, and its panel `panel-{id}`. */
   readonly id: string;
   readonly label: string;
-  /** A number behind the label; null: none. `countLabel` says of what. */
-  readonly count?: number | null;
+  /** A number behind the label, or a text with one; null: none. `countLabel` says of what. */
+  readonly count?: number | string | null;
   readonly countLabel?: string;
 }
 
@@ -21,6 +22,10 @@ interface TabsProps {
 /** A row of tabs, one of which has the focus: arrow keys, Home and End select. See {@link panelProps} for the panels. */
 export function Tabs({ label, tabs, selected, onSelect }: TabsProps) {
   const list = useRef<HTMLDivElement>(null);
+  // A narrow row shows a part of its tabs.
+  useEffect(() => {
+    list.current?.querySelector(`#tab-${selected}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [selected]);
   const press = (event: KeyboardEvent) => {
     const at = tabs.findIndex(({ id }) => id === selected);
     const next = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
@@ -46,7 +51,7 @@ export function Tabs({ label, tabs, selected, onSelect }: TabsProps) {
           {name}
           {count != null && (
             <span className="count">
-              {count.toLocaleString('en')}
+              {typeof count === 'number' ? writeNumber(count) : count}
               {countLabel && <span className="for-readers"> {countLabel}</span>}
             </span>
           )}

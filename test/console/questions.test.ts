@@ -42,7 +42,7 @@ describe.skipIf(missing !== null)('questions in the console', { timeout: 120_000
     await first.getByText('Permission needed').waitFor();
     expect(await first.getByRole('button').allTextContents()).toEqual(['1 Allow once', '2 Always allow', '3 Reject']);
     // The message that repeats the question for other clients is not shown.
-    expect(await page.getByText('Always allow').count()).toBe(1);
+    expect(await page.getByRole('main').getByText('Always allow').count()).toBe(1);
     await pictures('session-permission');
     await first.getByRole('button', { name: 'Reject' }).click();
     const second = card(page, 'Restart');
@@ -85,7 +85,7 @@ describe.skipIf(missing !== null)('questions in the console', { timeout: 120_000
     await page.getByText('Enter replies in words').waitFor();
     await page.getByLabel('Message to the agent').fill('say yes indeed');
     await page.keyboard.press('Enter');
-    await page.getByText('yes indeed', { exact: true }).waitFor();
+    await page.getByRole('log').getByText('yes indeed', { exact: true }).waitFor();
     await question.getByText('Answered in words instead of a choice. The agent did not run it.').waitFor();
     expect(await question.getByRole('button').count()).toBe(0);
     expect(await page.getByText('Denied').count()).toBe(0);

@@ -80,6 +80,7 @@ describe.skipIf(missing !== null)('the console for users with few permissions', 
     await page.goto(`/sessions/${id}`);
     await page.getByText('you need the permission MANAGE_ORG_SESSIONS').waitFor();
     await choose('Where it manages');
+    await page.getByRole('navigation').getByText('Manage', { exact: true }).click();
     await secrets.waitFor();
     await page.goto(`/sessions/${id}`);
     await page.getByText('you need the permission MANAGE_ORG_SESSIONS').waitFor();

@@ -15,7 +15,7 @@ const open = (path: string, headers: Record<string, string> = {}, method = 'GET'
 describe('the console over HTTP', () => {
   it('is one page at each of its addresses, the same for everybody', async () => {
     const texts = new Set<string>();
-    for (const path of ['/', '/sessions', '/sessions/devin-0123', '/sign-in', '/manage/secrets', '/usage']) {
+    for (const path of ['/', '/inbox', '/sessions', '/sessions/devin-0123', '/sign-in', '/manage/secrets', '/usage']) {
       const response = await open(path);
       expect({ path, status: response.status, type: response.headers.get('content-type') }).toEqual({
         path,

@@ -22,7 +22,7 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 /** The paths of the console's pages. The script of the page decides what each path shows. */
-const pages = /^\/(?:sign-in|sessions(?:\/[^/]+)?|(?:manage|usage)(?:\/.*)?)?\/?$/;
+const pages = /^\/(?:sign-in|inbox|sessions(?:\/[^/]+)?|(?:manage|usage)(?:\/.*)?)?\/?$/;
 
 /** Paths of APIs: only programs request them, even with `Accept: text/html`. */
 const apiPaths = /^\/(?:v\d|enterprise|graphql|openapi|attachments|workspace-files|webhooks)/;

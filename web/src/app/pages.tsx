@@ -20,6 +20,10 @@ interface PageEntry {
 /** Every page by its path, each loaded when first opened. The first match is shown. */
 const pages = [
   {
+    path: '/inbox',
+    page: lazy(async () => ({ default: (await loadWithRetry(() => import('../inbox/inbox-page.tsx'))).InboxPage })),
+  },
+  {
     path: '/sessions',
     page: lazy(async () => ({
       default: (await loadWithRetry(() => import('../sessions/sessions-page.tsx'))).SessionsPage,

@@ -22,6 +22,8 @@ const keys = [
   ['n', common.newSession],
   ['j', texts.nextItem],
   ['k', texts.previousItem],
+  ['u', texts.nextUnread],
+  ['p', texts.pin],
   ['x', texts.selectItem],
   [texts.shiftClick, texts.selectRange],
   ['Home', texts.transcriptStart],
@@ -65,7 +67,7 @@ export function Keys({ onSearch }: { readonly onSearch: () => void }) {
     <Dialog title={texts.title} onClose={close} actions={<Button onClick={close}>{common.close}</Button>}>
       <dl className="keys">
         {keys.map(([key, what]) => (
-          <div key={key}>
+          <div key={what}>
             <dt>
               <kbd>{key}</kbd>
             </dt>

@@ -30,11 +30,15 @@ export interface NavigationGroup {
   readonly items: readonly NavigationItem[];
 }
 
+/** The page of the inbox. */
+export const inboxPath = '/inbox';
+
 /** The pages of everyday work, in groups. A new page that belongs there gets a line here. */
 export const workNavigation: readonly NavigationGroup[] = [
   {
     label: texts.work,
     items: [
+      { path: inboxPath, label: texts.inbox, icon: 'inbox', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
       { path: '/sessions', label: common.sessions, icon: 'terminal' },
       { path: '/usage', label: texts.usage, icon: 'gauge', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
     ],

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect } from 'react';
 import { visible } from '../ui/visible.ts';
+import { setTitle } from '../ui/window-title.ts';
 
 interface PageProps {
   readonly title: string;
@@ -27,6 +28,6 @@ export function Page({ title, actions, children, isFull = false }: PageProps) {
 /** Sets the window's title. */
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = `${visible(title)} · Switchyard`;
+    setTitle(title);
   }, [title]);
 }

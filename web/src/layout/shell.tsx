@@ -1,24 +1,47 @@
-import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
+import { type CSSProperties, lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useSigned } from '../app/gate.tsx';
+import { loadWithRetry } from '../app/load-with-retry.ts';
+import { InboxEnvironment } from '../inbox/inbox-environment.tsx';
+import { useInboxOf } from '../inbox/inbox-scope.ts';
+import { useInboxWidth, WidthHandle } from '../inbox/width-handle.tsx';
 import { useOrganizationChoices } from '../pickers/use-organization-choices.ts';
 import { useIsConnectionLost } from '../relay/connectivity.ts';
 import { useForgetList } from '../sessions/list-position.ts';
 import { common } from '../texts/common.ts';
+import { inbox as inboxTexts } from '../texts/inbox.ts';
 import { shell as texts } from '../texts/layout.ts';
 import { Button } from '../ui/button.tsx';
+import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { keepFocus } from '../ui/focus.ts';
 import { Icon, Mark } from '../ui/icons.tsx';
 import { Picker } from '../ui/picker.tsx';
+import { Loading } from '../ui/states.tsx';
 import { setTheme, useTheme } from '../ui/theme.ts';
+import { useMedia } from '../ui/use-media.ts';
 import { visible } from '../ui/visible.ts';
 import { ConnectionBanner } from './connection-banner.tsx';
 import { commandKey, Keys } from './keys.tsx';
 import { MaintenanceBanner } from './maintenance-banner.tsx';
 import { Palette, usePaletteKey } from './palette.tsx';
+import { Quiet } from './quiet.tsx';
 import { SideNavigation } from './side-navigation.tsx';
 import { useSignOut } from './use-general-actions.ts';
 import { usePreloading } from './use-preloading.ts';
+
+const InboxSource = lazy(async () => ({
+  default: (await loadWithRetry(() => import('../inbox/inbox-source.tsx'))).InboxSource,
+}));
+
+const InboxList = lazy(async () => ({
+  default: (await loadWithRetry(() => import('../inbox/inbox-list.tsx'))).InboxList,
+}));
+
+/** Windows from this width on have room for the inbox beside a session. */
+const wide = '(min-width: 1000px)';
+
+/** Pages beside which the inbox is: home and the sessions. */
+const withInbox = /^\/(?:sessions\/[^/]+\/?)?$/;
 
 /** The frame of every page: the current page, the current user, and the navigation. */
 export function Shell({ children }: { readonly children: ReactNode }) {
@@ -30,12 +53,21 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   usePreloading();
   useForgetList();
   const isLost = useIsConnectionLost();
+  const inbox = useInboxOf();
+  const isWide = useMedia(wide);
+  const besides = isWide && withInbox.test(location) ? inbox : null;
+  const [width, setWidth] = useInboxWidth();
   const page = useRef<HTMLElement>(null);
   useEffect(() => (page.current ? keepFocus(page.current) : undefined), []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: on a telephone it closes when one has gone somewhere.
   useEffect(() => setOpen(false), [location]);
   return (
-    <div className="shell" data-menu={isOpen ? 'open' : undefined} data-connection={isLost ? 'lost' : undefined}>
+    <div
+      className="shell"
+      data-menu={isOpen ? 'open' : undefined}
+      data-connection={isLost ? 'lost' : undefined}
+      style={besides ? ({ '--side-width': `${width}px` } as CSSProperties) : undefined}
+    >
       <a className="skip" href="#main">
         {texts.skipToContent}
       </a>
@@ -59,9 +91,28 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         <button type="button" className="go-to" onClick={search}>
           <Icon name="search" size={14} /> <span>{texts.goTo}</span> <kbd>{commandKey} K</kbd>
         </button>
-        <SideNavigation location={location} onFollow={() => setOpen(false)} />
+        <SideNavigation location={location} isShort={besides !== null} onFollow={() => setOpen(false)} />
+        {besides && (
+          <ErrorBoundary>
+            <Suspense fallback={<Loading label={inboxTexts.loading} />}>
+              <InboxEnvironment>
+                <InboxList inbox={besides} />
+              </InboxEnvironment>
+            </Suspense>
+          </ErrorBoundary>
+        )}
         <Foot />
+        {besides && <WidthHandle width={width} onChange={setWidth} />}
       </aside>
+      {inbox && (
+        <Quiet>
+          <Suspense fallback={null}>
+            <InboxEnvironment>
+              <InboxSource inbox={inbox} />
+            </InboxEnvironment>
+          </Suspense>
+        </Quiet>
+      )}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape and the button do the same. */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the same. */}
       <div className="veil" onClick={() => setOpen(false)} />

@@ -23,6 +23,7 @@ export const sessionPageDocument = graphql`
       statusDetail
       endReason
       isArchived
+      isUnread
       pendingQuestion {
         questionId
         reason

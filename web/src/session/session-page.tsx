@@ -8,6 +8,7 @@ import type { AgentSteer, sessionPageQuery, sessionPageQuery$data } from '../__g
 import type { sessionPageSubscription } from '../__generated__/sessionPageSubscription.graphql.ts';
 import { focusWhenLoaded } from '../app/focus-on-navigation.tsx';
 import { useRemembered } from '../app/use-remembered.ts';
+import { useMarkRead } from '../inbox/use-mark-read.ts';
 import { useTitle } from '../layout/page.tsx';
 import { useLive } from '../relay/use-live.ts';
 import { listAddress } from '../sessions/list-position.ts';
@@ -58,6 +59,7 @@ const subscription = graphql`
       statusDetail
       endReason
       isArchived
+      isUnread
       changesUpdatedAt
       workspaceDeletedAt
       pendingQuestion {
@@ -120,6 +122,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
   const { id, sessionId, status, statusDetail, endReason, isArchived, pendingQuestion } = session;
   const title = plainTitle(session.title);
   useTitle(title);
+  useMarkRead(session);
   const environment = useRelayEnvironment();
   const transcript = useTranscript(id, session.transcript ?? null);
   const queue = useQueued(id, transcript);

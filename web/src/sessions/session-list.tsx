@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useRef, useState } from 'react';
 import { fetchQuery, graphql, usePaginationFragment, useRelayEnvironment } from 'react-relay';
-import { ConnectionHandler, commitLocalUpdate, type RecordProxy, type RecordSourceProxy } from 'relay-runtime';
+import { commitLocalUpdate, type RecordSourceProxy } from 'relay-runtime';
 import type { sessionList_organization$key } from '../__generated__/sessionList_organization.graphql.ts';
 import type { sessionListPaginationQuery } from '../__generated__/sessionListPaginationQuery.graphql.ts';
 import type { sessionListRowsQuery } from '../__generated__/sessionListRowsQuery.graphql.ts';
@@ -14,6 +14,7 @@ import { Empty } from '../ui/states.tsx';
 import { useListKeys } from '../ui/use-list-keys.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import type { Filter } from './filters.ts';
+import { insertRow, keepRows, removeRow } from './session-connection.ts';
 import { SessionRow } from './session-row.tsx';
 
 const pageSize = 50;
@@ -209,7 +210,7 @@ function useLiveSessions(organizationId: string, filter: Filter, connectionId: s
   type Found = Awaited<ReturnType<typeof fetchRows>>;
   const nodesOf = (found: Found) => found?.organization?.sessions.edges.map(({ node }) => node) ?? [];
   const insertAll = (store: RecordSourceProxy, nodes: readonly { readonly id: string }[]) => {
-    for (const { id } of nodes) insert(store, connectionId, store.get(id));
+    for (const { id } of nodes) insertRow(store, connectionId, store.get(id));
   };
   // A session created between the read and the subscription is in neither.
   const readNewest = async () => {
@@ -235,7 +236,7 @@ function useLiveSessions(organizationId: string, filter: Filter, connectionId: s
     const oldest = nodes.at(-1)?.createdAt ?? '';
     const ids = new Set(nodes.map(({ id }) => id));
     commitLocalUpdate(environment, (store) => {
-      keepOnly(store, connectionId, (id, createdAt) => ids.has(id) || (!isEnd && createdAt <= oldest));
+      keepRows(store, connectionId, (id, createdAt) => ids.has(id) || (!isEnd && createdAt <= oldest));
       insertAll(store, nodes);
     });
   };
@@ -260,47 +261,10 @@ function useLiveSessions(organizationId: string, filter: Filter, connectionId: s
     updater: (store, data) => {
       const change = data?.sessionChanges;
       if (!change) return;
-      if (change.type === 'LEFT' || change.type === 'REMOVED') remove(store, connectionId, change.sessionId);
-      else insert(store, connectionId, store.getRootField('sessionChanges')?.getLinkedRecord('session'));
+      if (change.type === 'LEFT' || change.type === 'REMOVED') removeRow(store, connectionId, change.sessionId);
+      else insertRow(store, connectionId, store.getRootField('sessionChanges')?.getLinkedRecord('session'));
     },
     onStanding: () => void (isReturned ? readAgain() : readNewest()).catch(ignore),
     onBack: () => void readAgain().catch(ignore),
   });
-}
-
-/** Removes the rows that are not to be kept, by their id and creation time. */
-function keepOnly(
-  store: RecordSourceProxy,
-  connectionId: string,
-  isKept: (id: string, createdAt: string) => boolean,
-): void {
-  const connection = store.get(connectionId);
-  const edges = connection?.getLinkedRecords('edges') ?? [];
-  const left = edges.filter((each) => {
-    const node = each?.getLinkedRecord('node');
-    return node != null && isKept(node.getDataID(), String(node.getValue('createdAt') ?? ''));
-  });
-  if (left.length < edges.length) connection?.setLinkedRecords(left, 'edges');
-}
-
-function remove(store: RecordSourceProxy, connectionId: string, sessionId: string): void {
-  const connection = store.get(connectionId);
-  const edges = connection?.getLinkedRecords('edges') ?? [];
-  const left = edges.filter((each) => each?.getLinkedRecord('node')?.getValue('sessionId') !== sessionId);
-  if (left.length < edges.length) connection?.setLinkedRecords(left, 'edges');
-}
-
-// Inserts by creation time: of two new sessions, the later one may arrive first.
-function insert(store: RecordSourceProxy, connectionId: string, node: RecordProxy | null | undefined): void {
-  const connection = store.get(connectionId);
-  if (!connection || !node) return;
-  const edges = connection.getLinkedRecords('edges') ?? [];
-  if (edges.some((each) => each?.getLinkedRecord('node')?.getDataID() === node.getDataID())) return;
-  const startedAt = (each: RecordProxy | null | undefined) => String(each?.getValue('createdAt') ?? '');
-  const older = edges.findIndex((each) => startedAt(each?.getLinkedRecord('node')) < startedAt(node));
-  // A session below the loaded ones comes with the next page.
-  if (older < 0 && connection.getLinkedRecord('pageInfo')?.getValue('hasNextPage')) return;
-  const index = older < 0 ? edges.length : older;
-  const edge = ConnectionHandler.createEdge(store, connection, node, 'SessionEdge');
-  connection.setLinkedRecords([...edges.slice(0, index), edge, ...edges.slice(index)], 'edges');
 }

@@ -11,8 +11,10 @@ export const keys = {
   showShortcuts: 'Show keyboard shortcuts',
   find: 'Find an action, session or page',
   search: 'Search sessions, or in the transcript (also Ctrl F)',
-  nextItem: 'Next item in a list',
-  previousItem: 'Previous item in a list',
+  nextItem: 'Next item in a list, or session in the inbox',
+  previousItem: 'Previous item in a list, or session in the inbox',
+  nextUnread: 'Next unread session in the inbox',
+  pin: 'Pin or unpin the selected session in the inbox',
   selectItem: 'Select item',
   shiftClick: 'Shift + click',
   selectRange: 'Select a range of items',
@@ -45,6 +47,7 @@ export const maintenanceBanner = {
 
 export const navigation = {
   work: 'Work',
+  inbox: 'Inbox',
   usage: 'Usage',
   manage: 'Manage',
   yourAccount: 'Your account',

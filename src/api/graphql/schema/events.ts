@@ -1,4 +1,5 @@
 import type { FieldMap } from '@pothos/core';
+import { shorten } from '../../../common/plain-text.ts';
 import type { LogEntry, MessageEntry } from '../../../domain/sessions/log.ts';
 import { optionsOf, type QuestionOption } from '../../../domain/sessions/questions.ts';
 import { sessionEnds } from '../../../domain/sessions/status.ts';
@@ -29,6 +30,9 @@ import { followUpKind } from './follow-up-enums.ts';
 import { restIdField } from './organization-ref.ts';
 import { loadPrincipal, Principal } from './principals.ts';
 import { QuestionOptionType } from './question-options.ts';
+
+/** The length of the preview of a message, in characters. */
+const previewLength = 200;
 
 /** An entry of a session's log. */
 export const SessionEvent = builder.interfaceRef<LogEntry>('SessionEvent').implement({
@@ -68,6 +72,11 @@ builder.node(SessionMessage, {
       resolve: (entry) => entry.messageType,
     }),
     body: t.exposeString('body', { description: 'Full text of the message.' }),
+    preview: t.string({
+      description:
+        'Beginning of `body`, for lists: at most 200 characters. If the text is longer, the last one is an ellipsis.',
+      resolve: ({ body }) => shorten(body, previewLength),
+    }),
     draftId: draftIdField(t),
     mode: t.field({
       type: messageMode.type,

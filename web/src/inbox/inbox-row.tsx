@@ -1,0 +1,148 @@
+import { memo } from 'react';
+import { graphql, useFragment } from 'react-relay';
+import { Link } from 'wouter';
+import type { inboxRow_session$key } from '../__generated__/inboxRow_session.graphql.ts';
+import { sessionAddress } from '../session/address.ts';
+import { plainText, plainTitle } from '../session/plain-title.ts';
+import { pullRequestChips } from '../sessions/pull-request-chips.ts';
+import { inboxRow as texts } from '../texts/inbox.ts';
+import { sessionRow } from '../texts/sessions.ts';
+import { Button } from '../ui/button.tsx';
+import { writeNumber } from '../ui/number.ts';
+import { showStatus } from '../ui/status.ts';
+import { Time } from '../ui/time.tsx';
+import { visible } from '../ui/visible.ts';
+import type { Pinnable } from './use-pin.ts';
+
+interface InboxRowProps {
+  readonly session: inboxRow_session$key;
+  /** True if the page shows this session. */
+  readonly isCurrent: boolean;
+  /** Null for viewers who cannot pin. */
+  readonly onPin: ((session: Pinnable) => void) | null;
+}
+
+/** A session in the inbox, 40 pixels high. */
+export const InboxRow = memo(function InboxRow({ session: reference, isCurrent, onPin }: InboxRowProps) {
+  const session = useFragment(
+    graphql`
+      fragment inboxRow_session on Session @throwOnFieldError {
+        id
+        sessionId
+        title
+        status
+        statusDetail
+        endReason
+        isPinned
+        isUnread
+        updatedAt
+        acusConsumed
+        agent
+        agentProfile {
+          name
+        }
+        pullRequests {
+          state
+        }
+        # For moveRow.
+        createdAt
+        isArchived
+        group
+        createdBy {
+          id
+        }
+        repositories {
+          path
+        }
+        changes {
+          additions
+          deletions
+        }
+        messages(last: 1) {
+          nodes {
+            preview
+          }
+        }
+      }
+    `,
+    reference,
+  );
+  const { id, sessionId, isPinned, updatedAt } = session;
+  const title = plainTitle(session.title);
+  const { label, tone, isWorking = false } = showStatus(session);
+  // The page that shows a session marks it as read.
+  const isUnread = session.isUnread && !isCurrent;
+  return (
+    <li className="inbox-row" data-unread={isUnread || undefined} data-current={isCurrent || undefined}>
+      <i className={`dot ${tone}${isWorking ? ' working' : ''}`} role="img" aria-label={label} title={label} />
+      <div className="inbox-text">
+        <p>
+          <Link
+            href={sessionAddress(sessionId)}
+            data-list-item
+            data-unread={isUnread || undefined}
+            aria-current={isCurrent ? 'page' : undefined}
+            title={title}
+          >
+            {title}
+          </Link>
+          {isUnread && <i className="unread" role="img" aria-label={texts.unread} title={texts.unread} />}
+          <Time at={updatedAt} />
+        </p>
+        <Facts {...session} shownTitle={title} />
+      </div>
+      {onPin && (
+        <span className="inbox-pin" data-pinned={isPinned || undefined}>
+          <Button
+            tone="quiet"
+            size="small"
+            icon="pin"
+            aria-pressed={isPinned}
+            aria-label={isPinned ? texts.unpin({ title }) : texts.pin({ title })}
+            onClick={() => onPin({ id, sessionId, isPinned })}
+          />
+        </span>
+      )}
+    </li>
+  );
+});
+
+interface FactsProps {
+  readonly shownTitle: string;
+  readonly acusConsumed: number;
+  readonly agent: string | null | undefined;
+  readonly agentProfile: { readonly name: string } | null | undefined;
+  readonly pullRequests: readonly { readonly state: string }[];
+  readonly repositories: readonly { readonly path: string }[];
+  readonly changes: readonly { readonly additions: number; readonly deletions: number }[];
+  readonly messages: { readonly nodes: readonly { readonly preview: string }[] };
+}
+
+/** The second line of a row, as far as there is room: what is longest comes last. */
+function Facts(props: FactsProps) {
+  const { shownTitle, acusConsumed, agent, agentProfile, pullRequests, repositories, changes, messages } = props;
+  const [repository] = repositories;
+  const added = changes.reduce((sum, { additions }) => sum + additions, 0);
+  const removed = changes.reduce((sum, { deletions }) => sum + deletions, 0);
+  const agentName = agentProfile?.name ?? agent;
+  const latest = plainText(messages.nodes[0]?.preview ?? '');
+  return (
+    <p className="facts">
+      {repository && <span>{visible(repository.path.split('/').at(-1) ?? '')}</span>}
+      {pullRequestChips(pullRequests).map(({ text, tone }) => (
+        <span className={`pull-request ${tone}`} key={text}>
+          {text}
+        </span>
+      ))}
+      {added + removed > 0 && (
+        <span role="img" aria-label={texts.changedLines({ added: writeNumber(added), removed: writeNumber(removed) })}>
+          <b className="added">+{writeNumber(added)}</b> <b className="removed">−{writeNumber(removed)}</b>
+        </span>
+      )}
+      {agentName && <span>{visible(agentName)}</span>}
+      {acusConsumed >= 0.005 && <span>{sessionRow.acus({ acus: writeNumber(acusConsumed) })}</span>}
+      {/* Most titles are the prompt. */}
+      {latest && latest !== shownTitle && <span>{latest}</span>}
+    </p>
+  );
+}

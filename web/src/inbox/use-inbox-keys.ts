@@ -1,0 +1,39 @@
+import { type RefObject, useEffect } from 'react';
+import { isInDialog, isTyping } from '../ui/focus.ts';
+
+/**
+ * Keys of the inbox: `j` and `k` move down and up along its rows, from the session that the page shows if no row has the focus,
+ * `u` moves to the next unread row, and `p` pins or unpins the row with the focus.
+ */
+export function useInboxKeys(list: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target) || isInDialog()) return;
+      const rows = [...(list.current?.querySelectorAll<HTMLElement>('[data-list-item]') ?? [])].filter((row) =>
+        row.checkVisibility(),
+      );
+      const row = (event.target as Element | null)?.closest?.('.inbox-row');
+      const own = row?.querySelector<HTMLElement>('[data-list-item]') ?? null;
+      const at = own ? rows.indexOf(own) : rows.findIndex((each) => each.ariaCurrent === 'page');
+      if (event.key === 'j') rows[Math.min(at + 1, rows.length - 1)]?.focus();
+      else if (event.key === 'k') rows[Math.max(at - 1, 0)]?.focus();
+      else if (event.key === 'u') nextUnread(rows, at)?.focus();
+      else if (event.key === 'p' && own) row?.querySelector('button')?.click();
+      else return;
+      // `p` jumps in the transcript if no row has the focus.
+      event.stopImmediatePropagation();
+      event.preventDefault();
+    };
+    // Before other listeners of the document.
+    document.addEventListener('keydown', press, true);
+    return () => document.removeEventListener('keydown', press, true);
+  }, [list]);
+}
+
+/** Returns the next unread row after a position, from the top again after the last one. */
+export function nextUnread<Row extends { readonly dataset: DOMStringMap }>(
+  rows: readonly Row[],
+  at: number,
+): Row | undefined {
+  return [...rows.slice(at + 1), ...rows.slice(0, at + 1)].find(({ dataset }) => dataset.unread !== undefined);
+}

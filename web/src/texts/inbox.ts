@@ -1,0 +1,24 @@
+import type { Strings } from './kit.ts';
+
+export const inbox = {
+  title: 'Inbox',
+  loading: 'Loading inbox',
+  scope: 'Sessions in the inbox',
+  scopes: { mine: 'Mine', all: 'Everyone’s' },
+  groups: { needsYou: 'Needs you', pinned: 'Pinned', working: 'Working', done: 'Done' },
+  noSessions: 'No sessions yet',
+  noneOfMine: 'No sessions of yours yet',
+  showMore: ({ group }: Strings<'group'>) => `Show more in ${group}`,
+  notifyMe: 'Notify me when a session needs me',
+  stopNotifying: 'Stop notifying me',
+  notificationsBlocked: 'Your browser blocks notifications from this site. Allow them in its settings.',
+  notificationsOn: 'You’ll be notified while the console is open in this browser.',
+  resize: 'Width of the inbox',
+};
+
+export const inboxRow = {
+  unread: 'Unread',
+  pin: ({ title }: Strings<'title'>) => `Pin ${title}`,
+  unpin: ({ title }: Strings<'title'>) => `Unpin ${title}`,
+  changedLines: ({ added, removed }: Strings<'added' | 'removed'>) => `${added} lines added, ${removed} removed`,
+};

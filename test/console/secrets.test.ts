@@ -33,6 +33,10 @@ describe.skipIf(missing !== null)('the page of secrets', { timeout: 120_000 }, (
     await page.reload();
     await page.getByText('API_TOKEN', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Edit API_TOKEN' }).click();
+    await page.getByLabel('Name').fill('api-key');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('cell', { name: 'api-key Agents read api_key.' }).waitFor();
+    await page.getByRole('button', { name: 'Edit api-key' }).click();
     await page.getByLabel('Name').fill('API_KEY');
     await page.getByLabel('Note').fill('For the shop');
     await page.getByRole('button', { name: 'Save' }).click();

@@ -9,7 +9,7 @@ import { useApp } from '../support/use-app.ts';
 
 const test = useApp();
 
-const fields = `secret { id secretId key type note isSensitive createdAt updatedAt organization { organizationId }
+const fields = `secret { id secretId key environmentVariable type note isSensitive createdAt updatedAt organization { organizationId }
   createdBy { ... on ServiceUser { serviceUserId } } }`;
 const value = 'c4n4ry-first';
 const words = { key: 'API_TOKEN', type: 'KEY_VALUE', value, note: 'Of the shop' };
@@ -28,6 +28,7 @@ it('is created, changed and deleted, and its value is never returned', async () 
     ...shown,
     id: expect.any(String),
     secretId: expect.stringMatching(/^sec_[0-9a-f]{32}$/),
+    environmentVariable: 'API_TOKEN',
     isSensitive: true,
     createdAt: expect.any(String),
     updatedAt: made.createdAt,
@@ -63,7 +64,9 @@ it('is refused with the path of the problem, when it is created and when it is c
   const { organizationId, token } = await makeOrganization(test, 'Refused secrets');
   const first = await make(token, { key: 'TAKEN' });
   const second = await make(token, { key: 'FREE' });
+  expect(await make(token, { key: 'my-key.v2' })).toMatchObject({ environmentVariable: 'my_key_v2' });
   const seed = await make(token, { key: 'seed', type: 'TOTP', value: 'JBSWY3DPEHPK3PXPc4n4ry'.slice(0, 16) });
+  expect(seed).toMatchObject({ environmentVariable: null });
   const at = (name: string, code = 'INVALID_INPUT') => [{ code, path: ['input', name] }];
   const refusedOf = async (field: string, input: Record<string, unknown>) =>
     (await run(field, input, token)).userErrors;
@@ -78,7 +81,7 @@ it('is refused with the path of the problem, when it is created and when it is c
   expect(await change(second.id, { key: null })).toMatchObject(at('key'));
   expect(await change(seed.id, { value: 'not a seed!' })).toMatchObject(at('value'));
   expect(await change(first.id, { value: 'c4n4ry'.repeat(20_000) })).toMatchObject(at('value'));
-  expect((await valuesOf(organizationId)).map((secret) => secret.key)).toEqual(['TAKEN', 'FREE']);
+  expect((await valuesOf(organizationId)).map((secret) => secret.key)).toEqual(['TAKEN', 'FREE', 'my-key.v2']);
 });
 
 it('is visible to callers that may use sessions, and changed by those that manage secrets', async () => {

@@ -17,6 +17,7 @@ import { nameOf } from '../ui/actor.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { More } from '../ui/more.tsx';
+import { RichText } from '../ui/rich-text.tsx';
 import { Empty } from '../ui/states.tsx';
 import { type Column, Table } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
@@ -67,6 +68,7 @@ function Secrets({ organization, organizationId }: SecretsProps) {
               id
               secretId
               key
+              environmentVariable
               type
               note
               isSensitive
@@ -95,7 +97,19 @@ function Secrets({ organization, organizationId }: SecretsProps) {
     }
   `);
   const columns: readonly Column<Secret>[] = [
-    { label: common.name, cell: ({ key }) => <code>{visible(key)}</code> },
+    {
+      label: common.name,
+      cell: ({ key, environmentVariable }) => (
+        <>
+          <code>{visible(key)}</code>
+          {environmentVariable && environmentVariable !== key && (
+            <p className="hint">
+              <RichText text={texts.variable} slots={{ name: <code>{environmentVariable}</code> }} />
+            </p>
+          )}
+        </>
+      ),
+    },
     { label: common.type, cell: ({ type }) => typeLabel[type] ?? type },
     {
       label: texts.agentOutput,

@@ -28,7 +28,14 @@ function activityText({ status, statusDetail, isArchived, entries }: ActivitySta
   if (status === 'CLAIMED') return texts.starting;
   if (status === 'RESUMING') return texts.resuming;
   if (status !== 'RUNNING' || statusDetail?.startsWith('WAITING_FOR_') === true) return null;
+  if (isRestarting(entries)) return texts.restarting;
   return hasWaiting(entries) ? texts.readsAfterTurn : texts.working;
+}
+
+/** Returns true if the last entry reports a failure of the agent, after which it starts again. */
+function isRestarting(entries: readonly Entry[]): boolean {
+  const last = entries.at(-1);
+  return last?.__typename === 'NoticeEvent' && last.failure != null;
 }
 
 /** Returns true if a message other than an answer arrived after the current turn started. */

@@ -135,6 +135,7 @@ export function readEntry(reference: entry_event$key): Entry {
           createdAt
           body
           isWarning
+          failure
         }
         ... on LimitEvent {
           id

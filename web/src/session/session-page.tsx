@@ -31,6 +31,7 @@ import { MissingSession } from './missing-session.tsx';
 import { PendingQuestion } from './pending-question.tsx';
 import { plainTitle } from './plain-title.ts';
 import { OtherViewers, Typing, usePresence } from './presence.tsx';
+import { QueueNote } from './queue-note.tsx';
 import { QueuedMessages, useQueued, useWithdraw } from './queued-messages.tsx';
 import { QuotaNote } from './quota-note.tsx';
 import { RepositoryLine } from './repositories.tsx';
@@ -210,6 +211,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
       <ForkedFrom session={session} />
       <RepositoryLine session={session} />
       <WorkspaceNote session={session} />
+      <QueueNote sessionId={sessionId} status={status} />
       <QuotaNote session={session} mayChange={mayChange} />
       {!isSplit && <Tabs label={texts.tabsLabel} {...tabs} />}
       <div

@@ -1,3 +1,5 @@
+import { rich } from './kit.ts';
+
 export const secretForm = {
   newSecret: 'New secret',
   nameExample: 'API_TOKEN',
@@ -14,6 +16,7 @@ export const secretsPage = {
   agentOutput: 'Agent output',
   redacted: 'Redacted',
   visible: 'Visible',
+  variable: rich('Agents read {name}.'),
   addedBy: 'Added by',
   newSecret: 'New secret',
   noSecretsYet: 'No secrets yet',

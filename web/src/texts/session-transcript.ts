@@ -1,4 +1,4 @@
-import { type Numbers, plural, type Strings } from './kit.ts';
+import { type Numbers, plural, rich, type Strings } from './kit.ts';
 
 type Push = Strings<'name' | 'repository'>;
 
@@ -8,6 +8,7 @@ export const activityStatus = {
   resuming: 'The agent is resuming.',
   readsAfterTurn: 'The agent reads your message after this turn.',
   working: 'The agent is working.',
+  restarting: 'The agent failed and starts again soon.',
 };
 
 export const announcements = {
@@ -22,6 +23,18 @@ export const keyAction = {
   raiseBudget: 'Raise the budget of the key. The session then continues automatically.',
   addKey: 'Add a key, then retry.',
   changeKey: 'Change the key, then retry.',
+};
+
+export const queueNote = {
+  reasons: {
+    NO_WORKER: 'No worker is free.',
+    ORGANIZATION_LIMIT: 'The organization already runs its maximum number of sessions.',
+    USER_LIMIT: 'The maximum number of sessions of one user already runs.',
+  },
+
+  position: ({ position }: Numbers<'position'>) => `Position in the queue: ${position}.`,
+  askingOne: rich('<link>A session</link> waits for an answer and keeps its worker meanwhile.'),
+  askingMany: rich('<link>{count} sessions</link> wait for answers and keep their workers meanwhile.'),
 };
 
 export const quotaNote = {

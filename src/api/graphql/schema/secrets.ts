@@ -1,5 +1,6 @@
 import { findOrganizations } from '../../../domain/identity/organizations/use-organization.ts';
 import { type SecretRecord, secretsOf } from '../../../domain/library/secrets/secrets.ts';
+import { environmentNameOf } from '../../../domain/secret-names.ts';
 import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
 import { SecretTypeEnum } from './enums.ts';
@@ -21,6 +22,12 @@ builder.node(Secret, {
     type: t.expose('type', {
       type: SecretTypeEnum,
       description: 'Type of the secret: a cookie, an environment variable or the seed of one-time passwords.',
+    }),
+    environmentVariable: t.string({
+      nullable: true,
+      description:
+        'Environment variable with the value: the key, with `_` for every character that a variable cannot have. Null for cookies and seeds of one-time passwords.',
+      resolve: ({ key, type }) => (type === 'key-value' ? environmentNameOf(key) : null),
     }),
     note: t.exposeString('note', { nullable: true, description: 'Note about the secret; null if there is none.' }),
     isSensitive: t.exposeBoolean('isSensitive', {

@@ -50,6 +50,10 @@ const remedies: Readonly<Record<ProviderFailureCode, string>> = {
   UNEXPECTED_ANSWER: 'Check the base URL: most servers need /v1 at its end.',
 };
 
+// The address of a provider is known to be right.
+const unreachableProvider =
+  'Check that the machine of the service has internet access: a firewall or a proxy may block the provider.';
+
 const privateNetworks = ' Only the operator can allow private networks (PROVIDER_ALLOW_PRIVATE).';
 
 /**
@@ -105,11 +109,21 @@ async function runCheck(context: Context, access: ProviderAccess, label: string)
       return { isOk: true, code: null, message: `The provider accepts ${label}${models}.`, modelCount, tookMs: took() };
     } catch (error) {
       if (!(error instanceof ProviderRequestError)) throw error;
-      const hint = error.code === 'NOT_REACHABLE' && !allowPrivate ? privateNetworks : '';
-      const message = `The test of ${label} failed. ${error.message} ${remedies[error.code]}${hint}`;
+      const message = `The test of ${label} failed. ${error.message} ${remedyOf(error.code, access, allowPrivate)}`;
       return { isOk: false, code: error.code, message, modelCount: null, tookMs: took() };
     }
   });
+}
+
+/** Returns the advice for a failed test of a key. `allowPrivate`: keys may lead to private networks. */
+export function remedyOf(
+  code: ProviderFailureCode,
+  { baseUrl }: Pick<ProviderAccess, 'baseUrl'>,
+  allowPrivate: boolean,
+): string {
+  if (code !== 'NOT_REACHABLE') return remedies[code];
+  if (baseUrl === null) return unreachableProvider;
+  return allowPrivate ? remedies[code] : `${remedies[code]}${privateNetworks}`;
 }
 
 function describeCount(models: number): string {

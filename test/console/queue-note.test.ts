@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { missing, useConsole } from '../support/console-browser.ts';
+import { appendToLog, createSession } from '../support/sessions.ts';
+
+describe.skipIf(missing !== null)('a session that waits', { timeout: 120_000 }, () => {
+  const all = useConsole({ roles: ['api'] });
+  const run = (sql: string, values: unknown[]) => all.test.app.services.store.execute(sql, values);
+  const bare = (id: string) => id.replace('devin-', '');
+
+  it('says its position in the queue, and how many sessions keep their workers', async () => {
+    await createSession(all.test, { prompt: 'First' });
+    const id = await createSession(all.test, { prompt: 'Second', title: 'The second' });
+    const window = await all.open(`/sessions/${id}`);
+    const { page } = window;
+    await page.getByText('No worker is free. Position in the queue: 2.').waitFor();
+    const asking = await createSession(all.test, { prompt: 'Third' });
+    await run(`update session set status = 'running', status_detail = 'waiting_for_user' where id = $1`, [
+      bare(asking),
+    ]);
+    await page.getByText('waits for an answer and keeps its worker meanwhile.').waitFor();
+    await window.pictures('session-queue-note');
+    await page.getByRole('link', { name: 'A session', exact: true }).click();
+    await page.getByRole('link', { name: 'Third' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?state=attention');
+    expect(window.consoleErrors).toEqual([]);
+  });
+
+  it('says that a failed agent starts again', async () => {
+    const id = await createSession(all.test, { prompt: 'Work' });
+    await run(`update session set status = 'running', status_detail = 'working' where id = $1`, [bare(id)]);
+    const { page } = await all.open(`/sessions/${id}`);
+    await page.getByText('The agent is working.').waitFor();
+    await appendToLog(all.test, id, {
+      kind: 'NOTICE',
+      body: 'The agent ended unexpectedly. Trying again in 5 s.',
+      data: { code: 'agent_failed' },
+    });
+    await page.getByText('The agent failed and starts again soon.').waitFor();
+    await appendToLog(all.test, id, { kind: 'THOUGHT', body: 'Here I am' });
+    await page.getByText('The agent is working.').waitFor();
+  });
+});

@@ -42,6 +42,9 @@ export interface Signed {
   may(permission: Permission): boolean;
 }
 
+/** Returns true if the viewer can have read marks, pins and saved views: a service key cannot. */
+export const hasPersonalState = ({ user, serviceUser }: Viewer): boolean => user != null || serviceUser != null;
+
 const SignedContext = createContext<Signed | null>(null);
 const chosenKey = 'switchyard:organization';
 

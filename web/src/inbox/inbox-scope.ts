@@ -1,6 +1,6 @@
 import { useMemo, useSyncExternalStore } from 'react';
 import type { inboxQuery$variables } from '../__generated__/inboxQuery.graphql.ts';
-import { useSigned } from '../app/gate.tsx';
+import { hasPersonalState, useSigned } from '../app/gate.tsx';
 
 /** The sessions in the inbox: those that the viewer started, or all of the organization. */
 export type Scope = 'mine' | 'all';
@@ -43,8 +43,8 @@ export function useInboxOf(): InboxOf | null {
   const { organization, viewer, may } = useSigned();
   const scope = useScope();
   const owner = scope === 'mine' ? (viewer.principal?.id ?? null) : null;
-  // Service keys can neither pin nor read, and the service refuses the filter to them.
-  const hasMarks = viewer.user != null || viewer.serviceUser != null;
+  // The service refuses the filter to service keys.
+  const hasMarks = hasPersonalState(viewer);
   const isVisible = may('VIEW_ORG_SESSIONS');
   const { id, organizationId } = organization ?? {};
   return useMemo(() => {

@@ -108,6 +108,7 @@ export function Transcript({ sessionId, transcript, questionId }: TranscriptProp
     updateFollowing();
     loadMore();
   };
+  const isScrollable = height > (virtual.scrollRect?.height ?? 0);
   if (!isLoaded) {
     return (
       <div className="transcript">
@@ -161,7 +162,7 @@ export function Transcript({ sessionId, transcript, questionId }: TranscriptProp
             </div>
           </RowsOpenContext>
         </div>
-        {(isAway || hasLater) && rows.length > 0 && (
+        {((isAway && isScrollable) || hasLater) && rows.length > 0 && (
           <div className="to-end">
             <Button size="small" icon="arrowDown" onClick={jumps.toEnd}>
               {transcriptJumps.latest}
@@ -169,11 +170,7 @@ export function Transcript({ sessionId, transcript, questionId }: TranscriptProp
           </div>
         )}
       </div>
-      <TranscriptJumps
-        {...jumps}
-        isLong={hasLater || hasEarlier || height > (virtual.scrollRect?.height ?? 0)}
-        onSearch={search.onOpen}
-      />
+      <TranscriptJumps {...jumps} isLong={hasLater || hasEarlier || isScrollable} onSearch={search.onOpen} />
     </>
   );
 }

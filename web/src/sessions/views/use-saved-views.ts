@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { graphql, useFragment, useLazyLoadQuery } from 'react-relay';
 import type { useSavedViews_organization$key } from '../../__generated__/useSavedViews_organization.graphql.ts';
 import type { useSavedViewsQuery } from '../../__generated__/useSavedViewsQuery.graphql.ts';
-import { type Signed, useSigned } from '../../app/gate.tsx';
+import { hasPersonalState, useSigned } from '../../app/gate.tsx';
 import { paramsOf } from '../filters.ts';
 
 /** A filter of the list of sessions that the user saved. */
@@ -15,9 +15,6 @@ export interface SavedView {
   /** True if the filter bar cannot show the filter, because it was saved by another client. */
   readonly isForeign: boolean;
 }
-
-/** Returns true if the viewer can have saved views, read marks and pins: a service key cannot. */
-export const mayKeepViews = ({ user, serviceUser }: Signed['viewer']): boolean => user != null || serviceUser != null;
 
 /**
  * The views of the viewer in the current organization, oldest first; none for a service key. Without `isNeeded`, only those
@@ -35,7 +32,7 @@ export function useSavedViews(isNeeded = true): readonly SavedView[] {
     `,
     {
       id: current?.organizationId ?? '',
-      hasViews: current !== null && mayKeepViews(viewer) && may('VIEW_ORG_SESSIONS'),
+      hasViews: current !== null && hasPersonalState(viewer) && may('VIEW_ORG_SESSIONS'),
     },
     { fetchPolicy: isNeeded ? 'store-or-network' : 'store-only' },
   );

@@ -3,7 +3,7 @@ import { graphql } from 'react-relay';
 import { useLocation } from 'wouter';
 import type { viewButtonsDeleteMutation } from '../../__generated__/viewButtonsDeleteMutation.graphql.ts';
 import type { viewButtonsSetMutation } from '../../__generated__/viewButtonsSetMutation.graphql.ts';
-import { useSigned } from '../../app/gate.tsx';
+import { hasPersonalState, useSigned } from '../../app/gate.tsx';
 import { FormDialog, type FormProblem } from '../../manage/kit/kit.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { common } from '../../texts/common.ts';
@@ -13,7 +13,7 @@ import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { visible } from '../../ui/visible.ts';
 import { type Filters, isSameJson } from '../filters.ts';
-import { mayKeepViews, useSavedViews } from './use-saved-views.ts';
+import { useSavedViews } from './use-saved-views.ts';
 
 interface ViewButtonsProps {
   readonly filters: Filters;
@@ -61,7 +61,7 @@ export function ViewButtons({ filters, filter, isNarrowed }: ViewButtonsProps) {
       }
     }
   `);
-  if (organization === null || !mayKeepViews(viewer)) return null;
+  if (organization === null || !hasPersonalState(viewer)) return null;
   const { organizationId } = organization;
   const current = filters.view
     ? views.find(({ name }) => name === filters.view)

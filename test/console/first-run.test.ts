@@ -115,10 +115,10 @@ describe.skipIf(missing !== null)('the first-run page', { timeout: 120_000 }, ()
     await prompt.getByRole('button', { name: 'Start session' }).click();
     await page.getByRole('log').getByText('Create sales.csv', { exact: false }).waitFor();
     await page.goto('/');
-    await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'What should the agent do?', exact: true }).waitFor();
     // Another browser does not show it either: there are an agent and a session.
     const other = await openSignedIn(browser, test, test.adminToken, { at: '/' });
-    await other.page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+    await other.page.getByRole('heading', { name: 'What should the agent do?', exact: true }).waitFor();
     await other.page.getByRole('link', { name: 'Settings', exact: true }).click();
     await other.page.getByRole('link', { name: 'Getting started', exact: true }).click();
     await other.page.getByText('Everything is ready.', { exact: false }).waitFor();
@@ -147,7 +147,7 @@ describe.skipIf(missing !== null)('the first-run page', { timeout: 120_000 }, ()
     await page.getByRole('button', { name: 'Try the demo agent' }).click();
     await page.getByRole('log').getByText('I am the demo agent', { exact: false }).waitFor();
     await page.goto('/');
-    await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+    await page.getByRole('heading', { name: 'What should the agent do?', exact: true }).waitFor();
     await page.context().close();
   });
 

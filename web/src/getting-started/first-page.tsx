@@ -1,21 +1,26 @@
-import { useEffect } from 'react';
+import { lazy, useEffect } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import { Redirect } from 'wouter';
 import type { firstPageQuery } from '../__generated__/firstPageQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
+import { loadWithRetry } from '../app/load-with-retry.ts';
+import { maySetUp } from '../layout/navigation.ts';
 import { principalKeyOf } from '../relay/viewer.ts';
 import { gettingStartedPath } from './paths.ts';
 import { closeSetup, isSetUp, isSetupClosed } from './setup-state.ts';
 
-/** `/`: leads to the first-run page until the service is set up, and then to the sessions. */
+const HomePage = lazy(async () => ({
+  default: (await loadWithRetry(() => import('../home/home-page.tsx'))).HomePage,
+}));
+
+/** `/`: leads to the first-run page until the service is set up, and is then the home page for those who may start sessions. */
 export function FirstPage() {
-  const { viewer, organization, may } = useSigned();
-  const mustAsk =
-    organization !== null &&
-    may('MANAGE_ENTERPRISE_SETTINGS') &&
-    may('USE_SESSIONS') &&
-    !isSetupClosed(principalKeyOf(viewer));
-  return mustAsk ? <SetupCheck organizationId={organization.organizationId} /> : <Redirect to="/sessions" replace />;
+  const signed = useSigned();
+  const { viewer, organization, may } = signed;
+  if (organization === null || !may('USE_SESSIONS')) return <Redirect to="/sessions" replace />;
+  const { organizationId } = organization;
+  if (maySetUp(signed) && !isSetupClosed(principalKeyOf(viewer))) return <SetupCheck organizationId={organizationId} />;
+  return <HomePage organizationId={organizationId} key={organizationId} />;
 }
 
 function SetupCheck({ organizationId }: { readonly organizationId: string }) {
@@ -43,5 +48,5 @@ function SetupCheck({ organizationId }: { readonly organizationId: string }) {
   useEffect(() => {
     if (isDone) closeSetup(principalKey);
   }, [isDone, principalKey]);
-  return <Redirect to={isDone ? '/sessions' : gettingStartedPath} replace />;
+  return isDone ? <HomePage organizationId={organizationId} /> : <Redirect to={gettingStartedPath} replace />;
 }

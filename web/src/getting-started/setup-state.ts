@@ -13,6 +13,18 @@ export function closeSetup(principalKey: string): void {
   localStorage.setItem(key, principalKey);
 }
 
+const checklistKey = 'switchyard:checklist';
+
+/** Returns true if the user has dismissed the checklist of the home page in this browser. */
+export function isChecklistClosed(principalKey: string): boolean {
+  return localStorage.getItem(checklistKey) === principalKey;
+}
+
+/** Does not show the checklist to the user again. */
+export function closeChecklist(principalKey: string): void {
+  localStorage.setItem(checklistKey, principalKey);
+}
+
 interface SetupFacts {
   readonly agents: readonly { readonly agentId: string; readonly keySource: string | null | undefined }[];
   readonly sessions: { readonly nodes: readonly unknown[] } | null | undefined;

@@ -130,7 +130,9 @@ function InboxGroup({ group, organization, location, onPin }: InboxGroupProps) {
     <details className="inbox-group" open={isOpen} onToggle={({ currentTarget }) => toggle(currentTarget.open)}>
       <summary>
         <h3>{label}</h3>{' '}
-        <span className={group === 'needsYou' ? 'count needs' : 'count'}>{writeCount(totalCount)}</span>
+        <span className={group === 'needsYou' && totalCount > 0 ? 'count needs' : 'count'}>
+          {writeCount(totalCount)}
+        </span>
       </summary>
       {edges.length > 0 && (
         <ul aria-label={label}>

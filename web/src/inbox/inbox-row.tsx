@@ -141,8 +141,8 @@ function Facts(props: FactsProps) {
       )}
       {agentName && <span>{visible(agentName)}</span>}
       {acusConsumed >= 0.005 && <span>{sessionRow.acus({ acus: writeNumber(acusConsumed) })}</span>}
-      {/* Most titles are the prompt. */}
-      {latest && latest !== shownTitle && <span>{latest}</span>}
+      {/* Most titles are the beginning of the prompt. */}
+      {latest && !latest.startsWith(shownTitle.replace(/…$/, '')) && <span>{latest}</span>}
     </p>
   );
 }

@@ -22,7 +22,8 @@ const mayChangeKeys = ({ may }: Signed) => may('MANAGE_ORG_SECRETS') || may('MAN
 /** Returns true if the viewer can have model keys of their own: a service user cannot, nor a user with a token for one organization. */
 export const mayHaveKeys = ({ viewer, may }: Signed) =>
   viewer.user != null && viewer.organization == null && may('USE_SESSIONS');
-const maySetUp = ({ may }: Signed) => may('MANAGE_ENTERPRISE_SETTINGS') && may('USE_SESSIONS');
+/** Returns true if the viewer can set the service up: install agents, add keys and start a session. */
+export const maySetUp = ({ may }: Signed) => may('MANAGE_ENTERPRISE_SETTINGS') && may('USE_SESSIONS');
 
 /** A group of the navigation. */
 export interface NavigationGroup {
@@ -38,6 +39,7 @@ export const workNavigation: readonly NavigationGroup[] = [
   {
     label: texts.work,
     items: [
+      { path: '/', label: texts.home, icon: 'home', isFor: ({ may }) => may('USE_SESSIONS') },
       { path: inboxPath, label: texts.inbox, icon: 'inbox', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },
       { path: '/sessions', label: common.sessions, icon: 'terminal' },
       { path: '/usage', label: texts.usage, icon: 'gauge', isFor: ({ may }) => may('VIEW_ORG_SESSIONS') },

@@ -79,12 +79,12 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         />
-        <Link href="/sessions" className="brand">
+        <Link href="/" className="brand">
           <Mark size={24} /> {texts.product}
         </Link>
       </header>
       <aside className="side" aria-label={texts.asideLabel}>
-        <Link href="/sessions" className="brand">
+        <Link href="/" className="brand">
           <Mark size={26} /> {texts.product}
         </Link>
         <OrganizationChoice />

@@ -47,6 +47,7 @@ export const maintenanceBanner = {
 
 export const navigation = {
   work: 'Work',
+  home: 'Home',
   inbox: 'Inbox',
   usage: 'Usage',
   manage: 'Manage',

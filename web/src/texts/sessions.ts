@@ -74,6 +74,9 @@ export const filters = {
 
 export const newSession = {
   start: 'Start',
+  task: 'What should the agent do?',
+  taskPlaceholder: 'Describe a task. You can name repositories as @owner/name.',
+  more: 'More',
   noKey: rich('{name} has no model key. <link>Add a model key</link>'),
   agentMissing: ({ agent }: Strings<'agent'>) =>
     `The default agent “${agent}” is no longer available. Choose an agent.`,

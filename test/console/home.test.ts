@@ -1,0 +1,131 @@
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { graphql } from '../support/app.ts';
+import { missing, openSignedIn, seriousFindings, useConsole } from '../support/console-browser.ts';
+import { makeUser } from '../support/principals.ts';
+import { createSession, makeOrganization } from '../support/sessions.ts';
+
+const heading = { name: 'What should the agent do?', exact: true };
+const long = `Write the notes of the release. ${'Each change in one sentence. '.repeat(20)}The end.`;
+
+describe.skipIf(missing !== null)('the home page', { timeout: 120_000 }, () => {
+  const all = useConsole({ roles: ['api'] });
+  let organizationId: string;
+  let user: { token: string; userId: string };
+
+  const open = async (token = user.token, width = 1_280) => {
+    const window = await openSignedIn(all.browser, all.test, token, { at: '/', width });
+    onTestFinished(() => window.page.context().close());
+    return window;
+  };
+
+  beforeAll(async () => {
+    ({ organizationId } = await makeOrganization(all.test, 'Home'));
+    user = await makeUser(all.test, { organizationId });
+    await createSession(all.test, { organizationId, prompt: long }, user.token);
+    await createSession(all.test, { organizationId, prompt: 'Make the search quick' }, user.token);
+    await createSession(all.test, { organizationId, prompt: 'Make the search quick' }, user.token);
+  });
+
+  it('starts a session by the form of the dialog, whose rarer fields are behind More', async () => {
+    const window = await open();
+    const { page } = window;
+    await page.getByRole('heading', heading).waitFor();
+    const prompt = page.getByRole('main').getByLabel('What should the agent do?');
+    await prompt.waitFor();
+    expect(await prompt.evaluate((field) => field === document.activeElement)).toBe(true);
+    await page
+      .getByRole('region', { name: 'Inbox' })
+      .getByRole('link', { name: 'Make the search quick' })
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: /^Make the search quick/ }).waitFor();
+    await window.inThemes(async (theme) => {
+      await window.picture('home');
+      expect(await seriousFindings(page), theme).toEqual([]);
+    });
+    expect(await page.getByLabel('ACU limit').isVisible()).toBe(false);
+    await page.getByText('More', { exact: true }).click();
+    await page.getByLabel('ACU limit').fill('7');
+    await page.getByLabel('Tags').fill('docs');
+    await page.getByLabel('Agent', { exact: true }).selectOption({ index: 0 });
+    // An error of a field that is behind More opens it.
+    await prompt.fill('Look at the build');
+    await page.getByLabel('Tags').fill('x'.repeat(300));
+    await page.getByText('More', { exact: true }).click();
+    expect(await page.getByLabel('ACU limit').isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByRole('main').getByRole('alert').waitFor();
+    expect(await page.getByLabel('Tags').isVisible()).toBe(true);
+    await page.getByLabel('Tags').fill('docs');
+    await prompt.press('Control+Enter');
+    await page.getByRole('log').getByText('Look at the build').waitFor();
+    const { data } = await graphql(
+      all.test,
+      user.token,
+      'query($id: ID!) { organization(id: $id) { sessions(first: 1) { nodes { title tags maxAcuLimit } } } }',
+      { id: organizationId },
+    );
+    expect(data.organization.sessions.nodes).toEqual([{ title: 'Look at the build', tags: ['docs'], maxAcuLimit: 7 }]);
+    await page.goBack();
+    await page.getByRole('heading', heading).waitFor();
+    expect(await prompt.inputValue()).toBe('');
+    expect(window.consoleErrors).toEqual([]);
+  });
+
+  it('offers the recent prompts of the user, each once and whole, and keeps what is typed', async () => {
+    const { page, consoleErrors } = await open();
+    const recent = page.getByRole('region', { name: 'Recent prompts' });
+    const prompt = page.getByRole('main').getByLabel('What should the agent do?');
+    await recent.waitFor();
+    expect(await recent.getByRole('button', { name: /^Make the search quick/ }).count()).toBe(1);
+    await recent.getByRole('button', { name: /^Write the notes/ }).click();
+    await expect.poll(() => prompt.inputValue()).toBe(long);
+    await prompt.fill('Typed by hand');
+    await recent.getByRole('button', { name: /^Make the search quick/ }).click();
+    await expect.poll(() => prompt.inputValue()).toBe('Make the search quick');
+    await page.getByText('Prompt replaced.').waitFor();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    expect(await prompt.inputValue()).toBe('Typed by hand');
+    await page.getByRole('link', { name: 'Usage', exact: true }).click();
+    await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Home', exact: true }).click();
+    await recent.waitFor();
+    expect(await prompt.inputValue()).toBe('Typed by hand');
+    expect(consoleErrors).toEqual([]);
+  });
+
+  it('shows an administrator what is left to set up, until it is done or dismissed', async () => {
+    const window = await open(all.test.adminToken, 390);
+    const { page } = window;
+    await page.evaluate((id) => localStorage.setItem('switchyard:organization', id), all.test.organizationId);
+    await page.goto('/');
+    await page.getByRole('heading', { name: 'Getting started', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Skip' }).click();
+    await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
+    await page.goto('/');
+    const card = page.getByRole('region', { name: 'Set up Switchyard' });
+    await card.getByRole('link', { name: 'Add a model key' }).waitFor();
+    await card.getByRole('link', { name: 'Connect a repository' }).waitFor();
+    await card.getByRole('link', { name: 'Invite somebody' }).waitFor();
+    await card.getByRole('button', { name: 'Start your first session' }).click();
+    const prompt = page.getByRole('main').getByLabel('What should the agent do?');
+    expect(await prompt.evaluate((field) => field === document.activeElement)).toBe(true);
+    await createSession(all.test, { prompt: 'The first one' });
+    await page.reload();
+    await card.getByText('Start your first session: done').waitFor();
+    await window.inThemes(async (theme) => {
+      await window.picture('home');
+      expect(await seriousFindings(page), theme).toEqual([]);
+    });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await page.setViewportSize({ width: 1_920, height: 1_080 });
+    await window.inThemes(() => window.picture('home'));
+    await card.getByRole('button', { name: 'Dismiss the checklist' }).click();
+    await card.waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByRole('heading', heading).waitFor();
+    await page.getByRole('button', { name: /^The first one/ }).waitFor();
+    expect(await card.count()).toBe(0);
+    expect(window.consoleErrors).toEqual([]);
+  });
+});

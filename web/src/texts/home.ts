@@ -1,0 +1,18 @@
+import type { Strings } from './kit.ts';
+
+export const home = {
+  title: 'Home',
+  heading: 'What should the agent do?',
+  recentPrompts: 'Recent prompts',
+  replaced: 'Prompt replaced.',
+};
+
+export const checklist = {
+  title: 'Set up Switchyard',
+  dismiss: 'Dismiss the checklist',
+  key: 'Add a model key',
+  repository: 'Connect a repository',
+  session: 'Start your first session',
+  invite: 'Invite somebody',
+  done: ({ step }: Strings<'step'>) => `${step}: done`,
+};

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { newId, parseId } from '../../src/domain/ids.ts';
 import { graphql, type TestApp } from '../support/app.ts';
 import { missing, openSignedIn, seriousFindings, useConsole } from '../support/console-browser.ts';
+import { runMutation } from '../support/people.ts';
 import { makeKey, makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 
@@ -173,6 +174,7 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 120_000 }, () => {
   });
 
   it('is used with the keyboard, pins sessions, and keeps its width and its closed groups', async () => {
+    await runMutation(all.test, 'markSessionRead', '', { sessionId: ids['Write the release notes'] }, user.token);
     const window = await open('Move the mail to the new address');
     const { page } = window;
     const focused = () => page.evaluate(() => document.activeElement?.textContent);
@@ -200,6 +202,13 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 120_000 }, () => {
     expect(await focused()).toBe('Which colour should the button have?');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Which colour should the button have?' }).waitFor();
+    // The palette pins the session of the page.
+    for (const [action, pinned] of [['Pin session', true] as const, ['Unpin session', false] as const]) {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('dialog').getByRole('button', { name: action, exact: true }).click();
+      const button = row(page, 'Which colour').getByRole('button', { pressed: pinned });
+      await button.waitFor();
+    }
     const edge = page.getByRole('separator', { name: 'Width of the inbox' });
     await edge.focus();
     await page.keyboard.press('End');

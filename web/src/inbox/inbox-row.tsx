@@ -2,6 +2,7 @@ import { memo } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import { Link } from 'wouter';
 import type { inboxRow_session$key } from '../__generated__/inboxRow_session.graphql.ts';
+import { usePageActions } from '../layout/page-actions.ts';
 import { sessionAddress } from '../session/address.ts';
 import { plainText, plainTitle } from '../session/plain-title.ts';
 import { pullRequestChips } from '../sessions/pull-request-chips.ts';
@@ -91,6 +92,7 @@ export const InboxRow = memo(function InboxRow({ session: reference, isCurrent, 
         </p>
         <Facts {...session} shownTitle={title} />
       </div>
+      {onPin && isCurrent && <PinAction isPinned={isPinned} onPin={() => onPin({ id, sessionId, isPinned })} />}
       {onPin && (
         <span className="inbox-pin" data-pinned={isPinned || undefined}>
           <Button
@@ -106,6 +108,12 @@ export const InboxRow = memo(function InboxRow({ session: reference, isCurrent, 
     </li>
   );
 });
+
+/** The action of the palette that pins the session of the page, or unpins it. */
+function PinAction({ isPinned, onPin }: { readonly isPinned: boolean; readonly onPin: () => void }) {
+  usePageActions([{ label: isPinned ? texts.unpinSession : texts.pinSession, icon: 'pin', run: onPin }]);
+  return null;
+}
 
 interface FactsProps {
   readonly shownTitle: string;

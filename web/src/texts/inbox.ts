@@ -18,6 +18,8 @@ export const inbox = {
 
 export const inboxRow = {
   unread: 'Unread',
+  pinSession: 'Pin session',
+  unpinSession: 'Unpin session',
   pin: ({ title }: Strings<'title'>) => `Pin ${title}`,
   unpin: ({ title }: Strings<'title'>) => `Unpin ${title}`,
   changedLines: ({ added, removed }: Strings<'added' | 'removed'>) => `${added} lines added, ${removed} removed`,

@@ -8,6 +8,7 @@ import { RichText } from '../ui/rich-text.tsx';
 import { PickFiles, UploadList } from '../uploads/uploads.tsx';
 import { takePasted, useFileDrop } from '../uploads/use-file-drop.ts';
 import { type Uploads, useUploads } from '../uploads/use-uploads.ts';
+import { useCompletion } from './use-completion.tsx';
 import { type MessageMode, useSend } from './use-send.ts';
 import { useStop } from './use-stop.ts';
 
@@ -91,6 +92,7 @@ function Open(props: ComposerProps) {
     setText(next);
     saveDraft(sessionId, next === '' ? null : next);
   };
+  const completion = useCompletion({ organizationId, sessionId, field, change });
   const message = text.trim();
   // A message that was being sent when the page was left is sent again unchanged, with its files and key, so it is not
   // delivered twice.
@@ -107,6 +109,7 @@ function Open(props: ComposerProps) {
   };
   const note = isAgain && files.length > 0 ? texts.filesSentAgain : missingOf(text, uploads);
   const press = (event: KeyboardEvent) => {
+    if (completion.press(event)) return;
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     void submit(event.ctrlKey || event.metaKey ? 'INTERRUPT' : mode);
@@ -134,9 +137,11 @@ function Open(props: ComposerProps) {
           change(event.target.value);
           onType();
         }}
+        {...completion.attributes}
         onKeyDown={press}
         onPaste={takePasted(uploads.add)}
       />
+      {completion.list}
       {stop !== null && (
         <Button
           tone="danger"

@@ -75,6 +75,16 @@ export const composer = {
   writeMessage: 'Write a message to send with the files.',
 };
 
+/** The list that completes names in the field for messages. */
+export const completions = {
+  label: 'Completions',
+  count: ({ count }: Numbers<'count'>) => plural(count, { one: '# completion', other: '# completions' }),
+  repository: ({ host }: Strings<'host'>) => `Repository, ${host}`,
+  file: 'File',
+  directory: 'Directory',
+  playbook: ({ macro }: Strings<'macro'>) => `Playbook, ${macro}`,
+};
+
 export const presence = {
   oneTypes: rich('{name} is typing…'),
   areTyping: rich('{name} and {more} more are typing…'),

@@ -33,11 +33,16 @@ export function usePopoverPosition(
       });
     };
     position();
+    const observer = new ResizeObserver(position);
+    observer.observe(anchor);
     const controller = new AbortController();
     const { signal } = controller;
     addEventListener('scroll', position, { signal, capture: true, passive: true });
     addEventListener('resize', position, { signal });
     window.visualViewport?.addEventListener('resize', position, { signal });
-    return () => controller.abort();
+    return () => {
+      observer.disconnect();
+      controller.abort();
+    };
   }, [isOpen, box, popup]);
 }

@@ -6,6 +6,7 @@ import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { writeSize } from '../ui/size.ts';
 import { visible } from '../ui/visible.ts';
+import { hasThumbnail, Thumbnail } from './thumbnail.tsx';
 import type { Upload, Uploads } from './use-uploads.ts';
 
 /** A button that opens the browser's file picker. */
@@ -92,6 +93,7 @@ function Row({ upload, uploads }: { readonly upload: Upload; readonly uploads: U
   const isWrong = state === 'failed' || state === 'refused';
   return (
     <li className={state}>
+      {hasThumbnail(file) && <Thumbnail file={file} />}
       <Icon name={isWrong ? 'warning' : state === 'sent' ? 'check' : 'file'} />
       <span className="name" title={name}>
         {name}

@@ -180,7 +180,7 @@ describe.skipIf(missing !== null)('the files of a session', { timeout: 180_000 }
     await page.goto(`/sessions/${id}?tab=files&path=src%2Fserver.ts&checkpoint=checkpoint-${saved.id}`);
     await file(page, 'src/server.ts').waitFor();
     await page.goto(`/sessions/${id}?tab=files&path=src%2Fserver.ts`);
-    await page.getByText('No such file').waitFor();
+    await page.getByText('File not found').waitFor();
     await page.getByRole('button', { name: 'Go to the workspace' }).click();
     await entry(page, 'README.md').waitFor();
   });

@@ -71,7 +71,7 @@ describe.skipIf(missing !== null)('the follow-ups of a pull request in the conso
     await details.getByRole('button', { name: 'Continue', exact: true }).click();
     await details.getByText('Follow-ups stopped', { exact: false }).waitFor({ state: 'detached' });
     await details.getByLabel('Follow-ups', { exact: true }).selectOption('OFF');
-    await details.getByRole('option', { name: 'As the repository', exact: true }).waitFor({ state: 'attached' });
+    await details.getByRole('option', { name: 'Same as the repository', exact: true }).waitFor({ state: 'attached' });
     const states = await prisma().followUp.findMany({ where: { sessionId }, select: { kind: true, state: true } });
     expect(new Map(states.map(({ kind, state }) => [kind, state]))).toEqual(
       new Map([

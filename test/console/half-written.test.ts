@@ -177,7 +177,7 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_0
     await news.getByRole('figure', { name: 'Folder' }).getByText('+ Backend').waitFor();
     await make('deleteKnowledgeNote', 'deletedKnowledgeNoteId', { knowledgeNoteId: note.id });
     await press(page, 'Save my version');
-    await page.getByText('Somebody deleted this.').waitFor();
+    await page.getByText('Someone deleted this.').waitFor();
     expect(await page.getByLabel('Text', { exact: true }).inputValue()).toBe('In the journal.');
     expect(pageErrors).toEqual([]);
     await page.context().close();

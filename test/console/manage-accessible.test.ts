@@ -152,7 +152,7 @@ describe.skipIf(missing !== null)('each page under Manage, and the usage', { tim
         .getByRole('button', { name: /^Delete/ })
         .first()
         .click();
-      await page.getByText('This cannot be undone').waitFor();
+      await page.getByText('This can’t be undone').waitFor();
     },
     'roles': at(() => '/manage/roles', 'Reader'),
     'role-form': press('New role', 'Permissions'),

@@ -35,7 +35,7 @@ describe.skipIf(missing !== null)('a session that waits', { timeout: 120_000 }, 
       body: 'The agent ended unexpectedly. Trying again in 5 s.',
       data: { code: 'agent_failed' },
     });
-    await page.getByText('The agent failed and starts again soon.').waitFor();
+    await page.getByText('The agent failed and will restart soon.').waitFor();
     await appendToLog(all.test, id, { kind: 'THOUGHT', body: 'Here I am' });
     await page.getByText('The agent is working.').waitFor();
   });

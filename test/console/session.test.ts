@@ -157,7 +157,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.getByRole('article').nth(2).waitFor();
     await page.getByLabel('Message to the agent').fill('And this');
     await page.keyboard.press('Enter');
-    await page.getByText('The agent reads your message after this turn.').waitFor();
+    await page.getByText('The agent will read your message after this turn.').waitFor();
     await pictures('session-working');
     await page.getByRole('button', { name: 'Suspend' }).click();
     await page.getByText('Suspended', { exact: true }).waitFor();
@@ -266,12 +266,12 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await queued.getByText('say Held.').waitFor();
     await field.fill('A text that stays');
     await page.keyboard.press('Escape');
-    await page.getByText('The turn was stopped by Administrator.').last().waitFor();
+    await page.getByText('Administrator stopped the turn.').last().waitFor();
     await stop.waitFor({ state: 'detached' });
     expect(await field.inputValue()).toBe('A text that stays');
     expect(await field.getAttribute('placeholder')).toBe('Send a message to continue');
     expect((await field.boundingBox())?.y).toBe(height);
-    await queued.getByText('Waits for your next message').waitFor();
+    await queued.getByText('Waiting for your next message').waitFor();
     await page.getByText('Sends the messages of the last turn again, and those that wait.').waitFor();
     await window.pictures('session-held');
     await page.getByRole('button', { name: 'Retry' }).click();

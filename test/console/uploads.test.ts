@@ -128,7 +128,7 @@ describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, 
     await page.getByText('larger.txt is too large (1.01 MiB). The limit is 1 MiB.').waitFor();
     await page.getByText('1 of 4 files uploaded').waitFor({ state: 'attached' });
     expect(sent).toHaveLength(1);
-    await page.getByText('Remove the files that cannot be sent').waitFor();
+    await page.getByText('Remove the files that can’t be sent').waitFor();
     await picture('session-files-refused');
     for (const name of ['large.txt', 'empty.txt', 'larger.txt']) {
       await page.getByRole('button', { name: `Remove ${name}` }).click();

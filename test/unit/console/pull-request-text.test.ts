@@ -32,11 +32,11 @@ it('keeps the last decision of each reviewer', () => {
     review('bob', 'APPROVED'),
     review(null, 'COMMENTED'),
   ]).map(({ author, text }) => `${author} ${text}`);
-  expect(texts).toEqual(['ann requested changes', 'bob approved', 'Somebody commented']);
+  expect(texts).toEqual(['ann requested changes', 'bob approved', 'Someone commented']);
 });
 
 it('does not say that a session opened the pull request that it reviews', () => {
   expect(pullRequestEventText('OPEN', false)).toBe('Opened pull request');
-  expect(pullRequestEventText('OPEN', true)).toBe('Reviews pull request');
+  expect(pullRequestEventText('OPEN', true)).toBe('Reviewing pull request');
   expect(pullRequestEventText('MERGED', true)).toBe('Merged pull request');
 });

@@ -21,7 +21,7 @@ export const agentsPage = {
   checking: 'Checking',
   passed: 'Passed',
   report: 'Report',
-  reportOf: ({ name }: Strings<'name'>) => `Report of ${name}`,
+  reportOf: ({ name }: Strings<'name'>) => `Report for ${name}`,
 };
 
 export const checkReport = {

@@ -175,7 +175,7 @@ export const triggerFields = {
 
 export const triggers = {
   triggers: 'Triggers',
-  noTriggerHint: 'Without a trigger, the automation runs only when somebody starts it.',
+  noTriggerHint: 'Without a trigger, the automation runs only when someone starts it.',
   legend: ({ n }: Numbers<'n'>) => `Trigger ${writeNumber(n)}`,
   removeNumber: ({ n }: Numbers<'n'>) => `Remove trigger ${writeNumber(n)}`,
   remove: 'Remove trigger',

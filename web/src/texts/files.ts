@@ -56,7 +56,7 @@ export const filesPanel = {
   downloadThisDirectory: 'Download this directory',
   chooseFile: 'Select a file to view it.',
   loadingTheFile: 'Loading the file',
-  noSuchFile: 'No such file',
+  noSuchFile: 'File not found',
   noSuchFileText: 'This checkpoint has nothing at this path.',
   goToRoot: 'Go to the workspace',
   workspaceDeleted: 'Workspace deleted',

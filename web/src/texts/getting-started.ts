@@ -52,7 +52,7 @@ export const keyStep = {
   addAnotherKey: 'Add another key',
   replaceKey: 'Replace key',
   replaceKeyName: ({ name }: Strings<'name'>) => `Replace key ${name}`,
-  everybody: 'Everybody',
+  everybody: 'Everyone',
   membersOf: ({ name }: Strings<'name'>) => `Members of ${name}`,
   onlyMe: 'Only me',
   keyIntro:

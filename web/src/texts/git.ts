@@ -16,7 +16,7 @@ export const connectionList = {
   emptyTextForOthers: 'An administrator who can edit enterprise settings can connect one.',
   gitConnections: 'Git connections',
   deleteText:
-    'Sessions can no longer clone or push, including those that are running. The credential and the organizations’ permissions for this connection are deleted. This cannot be undone.',
+    'Sessions can no longer clone or push, including those that are running. The credential and the organizations’ permissions for this connection are deleted. This can’t be undone.',
   accountUnknown: 'Unknown until tested',
 };
 

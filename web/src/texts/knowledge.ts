@@ -44,5 +44,5 @@ export const notes = {
   noMatchesText: 'Change the search, or select another folder.',
   noNotesYet: 'No notes yet',
   emptyText: 'Notes give agents context when the trigger matches their task. Create one to share what you know.',
-  deleteText: 'Agents will no longer get this note. This cannot be undone.',
+  deleteText: 'Agents will no longer get this note. This can’t be undone.',
 };

@@ -10,7 +10,7 @@ export const keys = {
   ctrl: 'Ctrl',
   showShortcuts: 'Show keyboard shortcuts',
   find: 'Find an action, session or page',
-  search: 'Search sessions, or in the transcript (also Ctrl F)',
+  search: 'Search sessions or the transcript (in a session also Ctrl F)',
   nextItem: 'Next item in a list, or session in the inbox',
   previousItem: 'Previous item in a list, or session in the inbox',
   nextUnread: 'Next unread session in the inbox',

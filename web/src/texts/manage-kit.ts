@@ -1,7 +1,7 @@
 import { rich, type Strings } from './kit.ts';
 
 export const editorPage = {
-  deletedText: 'Somebody deleted this. Your text is still in the form: copy it to create a new one.',
+  deletedText: 'Someone deleted this. Your text is still in the form: copy it to create a new one.',
   useTheirs: 'Use their version',
   saveMine: 'Save my version',
 };
@@ -20,7 +20,7 @@ export const restored = {
 
 export const savedMeanwhile = {
   savedBy: rich('{name} saved changes while you were editing'),
-  savedBySomebody: 'Somebody else saved changes while you were editing',
+  savedBySomebody: 'Someone else saved changes while you were editing',
   theirsTaken: 'The form shows their version.',
   checkFailed: 'We couldn’t check for newer changes, so nothing was saved. Try again.',
   nothingOverwritten: rich(

@@ -46,7 +46,7 @@ export const keyList = {
   usage: 'Usage',
   lastUsed: rich('Last used {time}'),
   newKey: 'Add key',
-  deleteText: 'Sessions will no longer be able to use this key. This cannot be undone.',
+  deleteText: 'Sessions will no longer be able to use this key. This can’t be undone.',
 };
 
 export const keyState = {
@@ -70,7 +70,7 @@ export const keyTest = {
 
 export const keyUsage = {
   spentOf: ({ spent, budget }: Strings<'spent' | 'budget'>) => `${spent} of ${budget}`,
-  spentPart: 'Spent part of the budget',
+  spentPart: 'Share of the budget spent',
   calls: ({ count }: Numbers<'count'>) => plural(count, { one: '# call', other: '# calls' }, writeCount(count)),
   tokens: ({ input, output }: Strings<'input' | 'output'>) => `${input} in, ${output} out`,
   tokensWithCached: ({ input, cached, output }: Strings<'input' | 'cached' | 'output'>) =>

@@ -3,7 +3,7 @@ import { rich, type Strings } from './kit.ts';
 export const deleteOrganization = {
   confirmName: ({ name }: Strings<'name'>) => `Enter the name ${name} to confirm.`,
   deleteText:
-    'Its sessions stop, its keys and service users are revoked, and nobody can access its data. This cannot be undone. Enter the organization’s name to confirm.',
+    'Its sessions stop, its keys and service users are revoked, and nobody can access its data. This can’t be undone. Enter the organization’s name to confirm.',
   nameLabel: 'Organization name',
 };
 

@@ -22,5 +22,5 @@ export const secretsPage = {
   noSecretsYet: 'No secrets yet',
   emptyText:
     'Secrets are available to agents as environment variables. Create one to give agents access to another service.',
-  deleteText: 'New sessions won’t get this secret. This cannot be undone.',
+  deleteText: 'New sessions won’t get this secret. This can’t be undone.',
 };

@@ -18,7 +18,7 @@ export const keyTable = {
   noKeys: 'No keys yet.',
   revokeTitle: ({ name }: Strings<'name'>) => `Revoke ${name}?`,
   rotateTitle: ({ name }: Strings<'name'>) => `Rotate ${name}?`,
-  revokeText: 'The key stops working immediately. This cannot be undone.',
+  revokeText: 'The key stops working immediately. This can’t be undone.',
 };
 
 export const keys = {

@@ -62,7 +62,7 @@ export const repositories = {
   branch: 'Branch',
   base: 'Base',
   access: 'Access',
-  readOnly: 'Read only: the agent cannot push',
+  readOnly: 'Read only: the agent can’t push',
 };
 
 export const repositoryRow = {

@@ -23,7 +23,7 @@ export const planPanel = {
   progress: ({ done, count }: Numbers<'done' | 'count'>) => `${writeNumber(done)} of ${writeNumber(count)} steps done`,
   states: { COMPLETED: 'done', IN_PROGRESS: 'in progress', PENDING: 'to do' },
   none: 'No plan yet',
-  noneText: 'Agents that work by a plan show it here.',
+  noneText: 'Agents that make a plan show it here.',
 };
 
 /** The tab with the structured output. */
@@ -33,6 +33,6 @@ export const outputPanel = {
   copyJson: 'Copy JSON',
   schema: 'Schema',
   none: 'No output yet',
-  noneYet: 'The agent sets it while it works. It must match the schema of the session.',
-  noneText: 'Agents can set JSON as the result of their work. It appears here.',
+  noneYet: 'The agent sets the output while it works. It must match the session’s schema.',
+  noneText: 'If the agent returns JSON as its result, it appears here.',
 };

@@ -22,7 +22,7 @@ export const followUpText = {
   aboutToBeSent: 'about to be sent',
   notSentYet: 'not sent yet',
   stoppedByChecks: 'Follow-ups stopped: checks failed again after 3 follow-ups in a row.',
-  stoppedByDay: 'Follow-ups stopped: the session got 10 of them in 24 hours.',
+  stoppedByDay: 'Follow-ups stopped: the session received 10 follow-ups in 24 hours.',
 };
 
 export const followUps = {
@@ -31,8 +31,8 @@ export const followUps = {
   named: ({ kind, summary }: Strings<'kind' | 'summary'>) => `${kind}: ${summary}`,
   defaultMode: ({ name, mode }: Strings<'name' | 'mode'>) => `${name}: ${mode}`,
 
-  byDefault: 'By default',
-  asTheRepository: 'As the repository',
+  byDefault: 'Default',
+  asTheRepository: 'Same as the repository',
   label: 'Follow-ups',
   send: 'Send',
   sendName: ({ named }: Strings<'named'>) => `Send: ${named}`,
@@ -48,7 +48,7 @@ export const openPullRequest = {
   from: rich('From {branch} of {repository}'),
   notPushed: 'The agent hasn’t pushed the branch. Ask it to commit and push.',
   text: 'Text',
-  bodyHint: 'Markdown is supported. Leave empty to use the template of the repository.',
+  bodyHint: 'Markdown is supported. Leave empty to use the repository’s template.',
   base: 'Base',
   baseHint: 'Leave empty to use the branch that the session started from.',
   labels: 'Labels',
@@ -63,7 +63,7 @@ export const pullRequestText = {
   conflicts: 'Conflicts with its base',
   blocked: 'The forge blocks the merge',
   failed: 'failed',
-  needsAPerson: 'needs a person',
+  needsAPerson: 'action required',
   cancelled: 'cancelled',
   running: 'running',
   queued: 'queued',
@@ -75,9 +75,9 @@ export const pullRequestText = {
   requestedChanges: 'requested changes',
   commented: 'commented',
   reviewDismissed: 'review dismissed',
-  somebody: 'Somebody',
+  somebody: 'Someone',
   events: { OPEN: 'Opened pull request', MERGED: 'Merged pull request', CLOSED: 'Closed pull request' },
-  reviews: 'Reviews pull request',
+  reviews: 'Reviewing pull request',
 };
 
 export const pullRequests = {
@@ -86,9 +86,9 @@ export const pullRequests = {
     PENDING: 'The session will review it.',
     RUNNING: 'The session reviews it.',
     COMPLETED: 'The session posted its review.',
-    ERRORED: 'The session has not posted a review. Send it a message to continue.',
+    ERRORED: 'The session hasn’t posted a review. Send it a message to continue.',
   },
-  readIt: 'Read it',
+  readIt: 'Read the review',
   into: rich('{headBranch} into {baseBranch}'),
   more: 'More checks and reviews are available at the forge.',
 };

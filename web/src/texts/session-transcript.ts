@@ -6,9 +6,9 @@ export const activityStatus = {
   waiting: 'Waiting for a worker.',
   starting: 'The agent is starting.',
   resuming: 'The agent is resuming.',
-  readsAfterTurn: 'The agent reads your message after this turn.',
+  readsAfterTurn: 'The agent will read your message after this turn.',
   working: 'The agent is working.',
-  restarting: 'The agent failed and starts again soon.',
+  restarting: 'The agent failed and will restart soon.',
 };
 
 export const announcements = {
@@ -28,8 +28,8 @@ export const keyAction = {
 export const queueNote = {
   reasons: {
     NO_WORKER: 'No worker is free.',
-    ORGANIZATION_LIMIT: 'The organization already runs its maximum number of sessions.',
-    USER_LIMIT: 'The maximum number of sessions of one user already runs.',
+    ORGANIZATION_LIMIT: 'The organization already has its maximum number of running sessions.',
+    USER_LIMIT: 'The user who started it already has the maximum number of running sessions.',
   },
 
   position: ({ position }: Numbers<'position'>) => `Position in the queue: ${position}.`,
@@ -101,8 +101,8 @@ export const transcriptRows = {
   suspended: 'The session was suspended.',
   resuming: 'The session is resuming.',
   file: ({ name }: Strings<'name'>) => `File: ${name}`,
-  outputSet: 'The structured output was set.',
-  stoppedBy: ({ name }: Strings<'name'>) => `The turn was stopped by ${name}.`,
+  outputSet: 'Structured output updated.',
+  stoppedBy: ({ name }: Strings<'name'>) => `${name} stopped the turn.`,
   archived: 'The session was archived.',
   unarchived: 'The session was unarchived.',
   terminated: 'The session was terminated.',

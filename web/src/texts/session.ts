@@ -70,7 +70,7 @@ export const composer = {
   stopsAgentSends: rich('· {ctrlEnter} stops the agent and sends'),
   stops: rich('· {esc} stops'),
   startsALine: rich('· {shiftEnter} starts a line'),
-  removeRefused: 'Remove the files that cannot be sent.',
+  removeRefused: 'Remove the files that can’t be sent.',
   retryFailed: 'Retry or remove the failed uploads.',
   writeMessage: 'Write a message to send with the files.',
 };
@@ -130,7 +130,7 @@ export const sessionPage = {
   notDelivered: 'Not delivered',
   queued: 'Queued',
   notAnswered: 'Not answered',
-  waits: 'Waits for your next message',
+  waits: 'Waiting for your next message',
   terminated: 'This session was terminated and no longer accepts messages.',
   expired: 'This session expired and no longer accepts messages.',
   archived: 'This session is archived. Unarchive it to send messages.',

@@ -48,7 +48,8 @@ export const filterBar = {
 
 export const foundSessions = {
   label: 'Sessions found',
-  noneText: 'Check the spelling, use fewer words, or clear the filters. Words inside of longer words are not found.',
+  noneText:
+    'Check the spelling, use fewer words, or clear the filters. A word also finds longer words that begin with it.',
 };
 
 export const savedViews = {
@@ -126,7 +127,7 @@ export const terminateCount = {
   minWillEnd: (count: number) =>
     plural(count, { one: 'At least # session will be terminated.', other: 'At least # sessions will be terminated.' }),
   refused: (count: number) =>
-    plural(count, { one: '# session cannot be terminated.', other: '# sessions cannot be terminated.' }),
+    plural(count, { one: '# session can’t be terminated.', other: '# sessions can’t be terminated.' }),
 
   counting: 'Counting sessions…',
 };

@@ -8,6 +8,7 @@ import { repositoryName } from '../session/repository-text.ts';
 import { Button } from '../ui/button.tsx';
 import { Select } from '../ui/field.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { writeNumber } from '../ui/number.ts';
 import { Failed, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
@@ -171,7 +172,7 @@ function RepositorySelect({ repositories, chosen, onChange }: RepositorySelectPr
     >
       {repositories.map(({ repository, fileCount }) => (
         <option value={repository.directory} key={repository.directory}>
-          {visible(repositoryName(repository))} ({fileCount.toLocaleString('en')})
+          {visible(repositoryName(repository))} ({writeNumber(fileCount)})
         </option>
       ))}
     </Select>

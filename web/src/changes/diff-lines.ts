@@ -1,5 +1,6 @@
 import type { ChangeData, HunkData } from 'react-diff-view';
 import { diffLines as texts } from '../texts/changes.ts';
+import { writeNumber } from '../ui/number.ts';
 import { visible } from '../ui/visible.ts';
 
 /** A part of a file that differs, as the API has it. */
@@ -45,7 +46,7 @@ function cutLine(line: string, isCrlf: boolean): string {
   const carriage = text.replaceAll('\r', '[CR]');
   if (carriage.length <= maxLineLength) return carriage;
   const more = carriage.length - maxLineLength;
-  return texts.moreCharacters({ start: carriage.slice(0, maxLineLength), count: more.toLocaleString('en') });
+  return texts.moreCharacters({ start: carriage.slice(0, maxLineLength), count: writeNumber(more) });
 }
 
 /** Returns the numbers of the first lines of both versions. The start of an empty range is the line before it. */

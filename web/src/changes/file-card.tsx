@@ -3,6 +3,7 @@ import { fileCard as texts } from '../texts/changes.ts';
 import { Button } from '../ui/button.tsx';
 import { useCopy } from '../ui/copy.ts';
 import { Icon } from '../ui/icons.tsx';
+import { writeNumber } from '../ui/number.ts';
 import { RichText } from '../ui/rich-text.tsx';
 import { visible } from '../ui/visible.ts';
 import type { Hunk } from './diff-lines.ts';
@@ -86,10 +87,10 @@ export function LineCounts(props: { readonly additions: number; readonly deletio
   return (
     <span className="line-counts">
       <ins>
-        <span className="for-readers">{texts.addedLines} </span>+{additions.toLocaleString('en')}
+        <span className="for-readers">{texts.addedLines} </span>+{writeNumber(additions)}
       </ins>{' '}
       <del>
-        <span className="for-readers">{texts.removedLines} </span>−{deletions.toLocaleString('en')}
+        <span className="for-readers">{texts.removedLines} </span>−{writeNumber(deletions)}
       </del>
     </span>
   );

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { imageView as texts } from '../texts/files.ts';
+import { writeNumber } from '../ui/number.ts';
 import { type FileSource, useFileLink } from './use-file.ts';
 
 /** Larger images are not shown, in bytes. */
@@ -57,7 +58,7 @@ export function ImageView({ source, label, onFail }: ImageViewProps) {
       <canvas ref={canvas} role="img" aria-label={label} width={1} height={1} />
       {size && (
         <figcaption>
-          {texts.dimensions({ width: size.width.toLocaleString('en'), height: size.height.toLocaleString('en') })}
+          {texts.dimensions({ width: writeNumber(size.width), height: writeNumber(size.height) })}
         </figcaption>
       )}
     </figure>

@@ -1,7 +1,11 @@
-const format = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
-const compact = new Intl.NumberFormat('en', { maximumFractionDigits: 1, notation: 'compact' });
-const percent = new Intl.NumberFormat('en', { maximumFractionDigits: 0, style: 'percent' });
-const change = new Intl.NumberFormat('en', { maximumFractionDigits: 0, style: 'percent', signDisplay: 'exceptZero' });
+/** Makes a format of numbers in the language of the browser, like that of dates. */
+export const numberFormat = (options: Intl.NumberFormatOptions): Intl.NumberFormat =>
+  new Intl.NumberFormat(undefined, options);
+
+const format = numberFormat({ maximumFractionDigits: 2 });
+const compact = numberFormat({ maximumFractionDigits: 1, notation: 'compact' });
+const percent = numberFormat({ maximumFractionDigits: 0, style: 'percent' });
+const change = numberFormat({ maximumFractionDigits: 0, style: 'percent', signDisplay: 'exceptZero' });
 
 /** Formats a number with two decimals. A small positive number does not become zero: 0.0002 is "<0.01". */
 export function writeNumber(value: number): string {

@@ -1,3 +1,5 @@
+import { writeNumber } from './number.ts';
+
 const units = ['KiB', 'MiB', 'GiB', 'TiB'] as const;
 
 /**
@@ -5,9 +7,9 @@ const units = ['KiB', 'MiB', 'GiB', 'TiB'] as const;
  * console use it. Two decimals above a KiB, rounded up, so that a size above a limit does not look like the limit.
  */
 export function writeSize(bytes: number): string {
-  if (bytes < 1_024) return `${bytes.toLocaleString('en')} B`;
+  if (bytes < 1_024) return `${writeNumber(bytes)} B`;
   const step = Math.min(units.length, Math.floor(Math.log2(bytes) / 10));
   const value = bytes / 1_024 ** step;
   const rounded = step === 1 ? Math.round(value) : Math.ceil(value * 100) / 100;
-  return `${rounded.toLocaleString('en')} ${units[step - 1]}`;
+  return `${writeNumber(rounded)} ${units[step - 1]}`;
 }

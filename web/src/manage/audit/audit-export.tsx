@@ -3,6 +3,7 @@ import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
 import type { auditExportQuery } from '../../__generated__/auditExportQuery.graphql.ts';
 import { auditExport as texts } from '../../texts/audit.ts';
 import { Button } from '../../ui/button.tsx';
+import { writeNumber } from '../../ui/number.ts';
 import { useToasts } from '../../ui/toasts.tsx';
 import { csvOf, save } from '../kit/save.ts';
 import { type AuditFilter, filterOf } from './audit-filter.ts';
@@ -68,7 +69,7 @@ export function AuditExport({
       if (format === 'csv') save('audit-log.csv', 'text/csv', csvOf(csvColumns, rows));
       else save('audit-log.json', 'application/json', `${JSON.stringify(all, null, 2)}\n`);
       toasts.say(texts.exported({ count: all.length }));
-      if (isCut) toasts.fail(texts.exportCut({ limit: maxEntries.toLocaleString('en') }));
+      if (isCut) toasts.fail(texts.exportCut({ limit: writeNumber(maxEntries) }));
     } catch (error) {
       toasts.fail((error as Error).message);
     } finally {

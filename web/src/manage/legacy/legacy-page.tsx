@@ -9,6 +9,7 @@ import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
 import { common } from '../../texts/common.ts';
 import { legacyPage as texts } from '../../texts/legacy.ts';
+import { writeNumber } from '../../ui/number.ts';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -35,7 +36,7 @@ const columns: readonly Column<Call>[] = [
       </div>
     ),
   },
-  { label: texts.calls, isNumber: true, cell: ({ count }) => count.toLocaleString('en') },
+  { label: texts.calls, isNumber: true, cell: ({ count }) => writeNumber(count) },
   { label: texts.lastCall, cell: ({ lastCalledAt }) => <Time at={lastCalledAt} /> },
 ];
 

@@ -1,8 +1,10 @@
-const cents = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' });
-const whole = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 });
-const count = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+import { numberFormat } from '../../ui/number.ts';
 
-const small = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumSignificantDigits: 2 });
+const cents = numberFormat({ style: 'currency', currency: 'USD' });
+const whole = numberFormat({ style: 'currency', currency: 'USD', maximumFractionDigits: 0 });
+const count = numberFormat({ notation: 'compact', maximumFractionDigits: 1 });
+
+const small = numberFormat({ style: 'currency', currency: 'USD', maximumSignificantDigits: 2 });
 
 /** Formats US dollars. A sum below a cent has two significant digits: 0.0042 is "$0.0042". */
 export function writeUsd(usd: number): string {

@@ -106,7 +106,7 @@ describe.skipIf(missing !== null)('the home page', { timeout: 120_000 }, () => {
     const card = page.getByRole('region', { name: 'Set up Switchyard' });
     await card.getByRole('link', { name: 'Add a model key' }).waitFor();
     await card.getByRole('link', { name: 'Connect a repository' }).waitFor();
-    await card.getByRole('link', { name: 'Invite somebody' }).waitFor();
+    await card.getByRole('link', { name: 'Invite someone' }).waitFor();
     await card.getByRole('button', { name: 'Start your first session' }).click();
     const prompt = page.getByRole('main').getByLabel('What should the agent do?');
     expect(await prompt.evaluate((field) => field === document.activeElement)).toBe(true);

@@ -171,6 +171,11 @@ function Fields({ draft, playbookId, prompt, onPrompt, isShort = false, children
       name={`${optionPrefix}${option.optionId}`}
     />
   );
+  const agentHint = problem ? (
+    <DefaultAgentWarning problem={problem} agent={organization?.defaultAgent ?? ''} />
+  ) : (
+    chosen?.keySource === 'NONE' && <NoKey name={chosen.name} />
+  );
   const [isOpen, setOpen] = useState(!isShort);
   const hasRareError = errors?.some(({ path }) => path?.some((part) => rareFields.includes(part))) ?? false;
   return (
@@ -217,13 +222,7 @@ function Fields({ draft, playbookId, prompt, onPrompt, isShort = false, children
           error={errorOf(errors, 'agent')}
           value={agentId}
           onChange={(event) => setAgentId(event.target.value)}
-          hint={
-            problem ? (
-              <DefaultAgentWarning problem={problem} agent={organization?.defaultAgent ?? ''} />
-            ) : (
-              chosen?.keySource === 'NONE' && <NoKey name={chosen.name} />
-            )
-          }
+          hint={isShort ? '' : agentHint}
         >
           <option value="">{standard ? common.defaultName({ name: standard.name }) : common.default}</option>
           {agents
@@ -255,6 +254,7 @@ function Fields({ draft, playbookId, prompt, onPrompt, isShort = false, children
           error={errorOf(errors, 'playbookId')}
         />
       </div>
+      {isShort && agentHint && <p className="hint">{agentHint}</p>}
       <details
         className="more-fields"
         open={isOpen || hasRareError}

@@ -13,6 +13,6 @@ export const checklist = {
   key: 'Add a model key',
   repository: 'Connect a repository',
   session: 'Start your first session',
-  invite: 'Invite somebody',
+  invite: 'Invite someone',
   done: ({ step }: Strings<'step'>) => `${step}: done`,
 };

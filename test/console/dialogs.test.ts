@@ -208,7 +208,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
     await page.getByLabel('Prompt').fill('sleep 600');
     let isLost = false;
     await page.route('**/graphql', async (route) => {
-      if (isLost || !route.request().postData()?.includes('mutation newSessionMutation(')) return route.continue();
+      if (isLost || !route.request().postData()?.includes('mutation useNewSessionMutation(')) return route.continue();
       isLost = true;
       await route.fetch();
       await route.abort();

@@ -56,6 +56,12 @@ describe.skipIf(missing !== null)('questions in the console', { timeout: 120_000
       'Deploy DENIED',
       'Restart ALLOWED',
     ]);
+    const log = page.getByRole('log');
+    await log.getByText(/denied: Deploy \(Reject\)$/).waitFor();
+    await log.getByText(/allowed: Restart \(Allow once\)$/).waitFor();
+    // Each decision is in one row, and the request for it in none.
+    expect(await log.getByText('May I run').count()).toBe(0);
+    expect(await log.getByText('Allow once').count()).toBe(1);
     expect(pageErrors).toEqual([]);
   });
 

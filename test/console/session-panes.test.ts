@@ -6,9 +6,12 @@ import { createSession, say } from '../support/sessions.ts';
 const tab = (page: Page, name: string) => page.getByRole('tab', { name });
 const log = (page: Page) => page.getByRole('log');
 const separator = (page: Page) => page.getByRole('separator', { name: 'Resize the conversation' });
-// Not by its bounding box, which may be that of the frame before.
-const widthOf = (page: Page) =>
-  page.getByLabel('Conversation', { exact: true }).evaluate((element) => element.getBoundingClientRect().width);
+/** The width of the conversation in percent of that of both panes. */
+const percentOf = (page: Page) =>
+  page.getByLabel('Conversation', { exact: true }).evaluate((element) => {
+    const all = element.parentElement?.clientWidth ?? Number.NaN;
+    return Math.round((element.getBoundingClientRect().width / all) * 100);
+  });
 const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 
 describe.skipIf(missing !== null)('the panes of a session page', { timeout: 120_000 }, () => {
@@ -62,12 +65,12 @@ describe.skipIf(missing !== null)('the panes of a session page', { timeout: 120_
     const id = await createSession(service.test, { prompt: 'Wait' });
     const { page } = await open(`/sessions/${id}`);
     await separator(page).waitFor();
-    const before = await widthOf(page);
+    await expect.poll(() => percentOf(page)).toBe(60);
     await separator(page).focus();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowRight');
     expect(await separator(page).getAttribute('aria-valuenow')).toBe('64');
-    await expect.poll(() => widthOf(page)).toBeGreaterThan(before);
+    await expect.poll(() => percentOf(page)).toBe(64);
     await page.keyboard.press('Home');
     expect(await separator(page).getAttribute('aria-valuenow')).toBe('30');
     // It waits until the page does not move any more.
@@ -78,11 +81,11 @@ describe.skipIf(missing !== null)('the panes of a session page', { timeout: 120_
     await page.mouse.up();
     const chosen = Number(await separator(page).getAttribute('aria-valuenow'));
     expect(chosen).toBeGreaterThan(40);
-    const dragged = await widthOf(page);
+    await expect.poll(() => percentOf(page)).toBe(chosen);
     await page.reload();
     await separator(page).waitFor();
     expect(await separator(page).getAttribute('aria-valuenow')).toBe(String(chosen));
-    expect(Math.abs((await widthOf(page)) - dragged)).toBeLessThan(2);
+    await expect.poll(() => percentOf(page)).toBe(chosen);
     await separator(page).dblclick();
     expect(await separator(page).getAttribute('aria-valuenow')).toBe('60');
     await separator(page).focus();

@@ -269,7 +269,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.getByText('Administrator stopped the turn.').last().waitFor();
     await stop.waitFor({ state: 'detached' });
     expect(await field.inputValue()).toBe('A text that stays');
-    expect(await field.getAttribute('placeholder')).toBe('Send a message to continue');
+    expect(await field.getAttribute('placeholder')).toBe('Send a follow-up…');
     expect((await field.boundingBox())?.y).toBe(height);
     await queued.getByText('Waiting for your next message').waitFor();
     await page.getByText('Sends the messages of the last turn again, and those that wait.').waitFor();

@@ -39,3 +39,24 @@ it('says that nobody was asked', () => {
     'Allowed by the agent’s settings: rm -rf build',
   ]);
 });
+
+it('says in one line who has answered a permission, and how', () => {
+  const question = {
+    __typename: 'QuestionEvent',
+    ...base(2),
+    questionId: 'q1',
+    body: 'May I run rm?',
+    reason: 'PERMISSION',
+    options: [],
+  };
+  const answer = (questionId: string) => ({
+    ...{ __typename: 'SessionMessage', ...base(3), type: 'INITIAL_USER_MESSAGE', body: 'Allow once', editedBody: null },
+    ...{ delivery: 'DELIVERED', draftId: null, answer: { questionId }, author: { id: 'u', displayName: 'Ann' } },
+  });
+  const entries = (questionId: string, decision: string) =>
+    [call(1, 'rm', 'PENDING'), question, answer(questionId), permission(4, 'rm', decision, 'q1')] as unknown as Entry[];
+  expect(shown(entries('q1', 'ALLOWED'))).toEqual(['rm: PENDING', 'Ann allowed: rm (Allow once)']);
+  expect(shown(entries('q1', 'DENIED'))).toEqual(['rm: DENIED', 'Ann denied: rm (Allow once)']);
+  // A message that is no answer of this question stays.
+  expect(shown(entries('q0', 'ALLOWED'))).toEqual(['rm: PENDING', 'question', 'message', 'Allowed: rm']);
+});

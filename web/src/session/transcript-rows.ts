@@ -1,5 +1,6 @@
 import { transcriptRows as texts } from '../texts/session-transcript.ts';
 import { nameOf } from '../ui/actor.ts';
+import { localTimes } from '../ui/local-times.ts';
 import { type Entry, type EntryOf, isOver } from './entry.ts';
 import { HeldMessages } from './held-messages.ts';
 import type { Draft } from './open-drafts.ts';
@@ -85,16 +86,16 @@ const statusLines: Readonly<Record<string, Line>> = {
 };
 
 const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before: Status) => Line } = {
-  NoticeEvent: ({ body, isWarning }) => ({ tone: isWarning ? 'warn' : 'plain', text: body }),
-  LimitEvent: ({ body }) => ({ tone: 'warn', text: body }),
-  ErrorEvent: ({ body }) => ({ tone: 'bad', text: body }),
+  NoticeEvent: ({ body, isWarning }) => ({ tone: isWarning ? 'warn' : 'plain', text: localTimes(body) }),
+  LimitEvent: ({ body }) => ({ tone: 'warn', text: localTimes(body) }),
+  ErrorEvent: ({ body }) => ({ tone: 'bad', text: localTimes(body) }),
   PermissionEvent: ({ title, decision, question }) => {
     // Nobody was asked.
     const allowed = question === null ? 'allowedByProfile' : 'allowed';
     const name = decision === 'ALLOWED' ? allowed : decision === 'DENIED' ? 'denied' : 'cancelled';
     return { tone: decision === 'ALLOWED' ? 'good' : 'warn', text: texts[name]({ title }) };
   },
-  RewindEvent: ({ body }) => ({ tone: 'warn', text: body }),
+  RewindEvent: ({ body }) => ({ tone: 'warn', text: localTimes(body) }),
   AttachmentEvent: ({ name }) => ({ tone: 'plain', text: texts.file({ name }) }),
   StructuredOutputEvent: () => ({ tone: 'plain', text: texts.outputSet }),
   TurnEvent: ({ phase, stopReason, stoppedBy }) => {
@@ -136,6 +137,8 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
   let status: Status = { status: null, endReason: null, isArchived: false };
   const held = new HeldMessages<MessageRow>(entries);
   const rewinds: EntryOf<'RewindEvent'>[] = [];
+  /** The keys of rows that a later one replaces. */
+  const replaced = new Set<string>();
   const addedAt: number[] = [];
   let lastSeq = 0;
   for (const entry of entries) {
@@ -209,7 +212,15 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
       rows.push({ key, type: 'question', entry, state: 'last' });
       continue;
     }
-    if (entry.__typename === 'PermissionEvent') decide(rows, entry, tools.get(entry.toolCallId));
+    if (entry.__typename === 'PermissionEvent') {
+      decide(rows, entry, tools.get(entry.toolCallId));
+      const answered = findAnswered(rows, entry);
+      if (answered !== null) {
+        for (const row of answered.rows) replaced.add(row.key);
+        rows.push({ key, type: 'line', ...answered.line, at: entry.createdAt, seq: entry.seq });
+        continue;
+      }
+    }
     const toLine = lines[entry.__typename] as ((entry: Entry, before: Status) => Line) | undefined;
     const line = toLine?.(entry, status);
     if (entry.__typename === 'ErrorEvent' || entry.__typename === 'LimitEvent') cause = entry.body;
@@ -225,7 +236,7 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
   }
   while (addedAt.length < rows.length) addedAt.push(lastSeq);
   rows.push(...held.rest());
-  return markReverted(rows, addedAt, rewinds);
+  return markReverted(rows, addedAt, rewinds).filter(({ key }) => !replaced.has(key));
 }
 
 /** Applies an edit or the withdrawal of a message to its row. */
@@ -265,7 +276,8 @@ const isRepeatedQuestion = (row: Row | undefined, body: string) =>
   row?.type === 'question' && repeatsQuestion(row.entry, body);
 
 const isCause = (row: Row | undefined, text: string) =>
-  (row?.type === 'line' && row.text === text) || (row?.type === 'repository' && row.entry.repositoryState === 'FAILED');
+  (row?.type === 'line' && row.text === localTimes(text)) ||
+  (row?.type === 'repository' && row.entry.repositoryState === 'FAILED');
 
 // A turn that ends normally may have ended with a question.
 function closesQuestion(entry: Entry): boolean {
@@ -293,6 +305,19 @@ function decide(rows: Row[], { decision, toolCallId, question }: EntryOf<'Permis
   const call = tool === undefined ? undefined : rows[tool];
   if (tool === undefined || call?.type !== 'tool' || call.entry.toolCallId !== toolCallId) return;
   if (decision === 'DENIED' || decision === 'CANCELLED') rows[tool] = { ...call, decision };
+}
+
+/** The request and the answer of a permission that a person has given or denied, and the line that replaces them; null: there are none. */
+function findAnswered(rows: readonly Row[], { title, decision, question }: EntryOf<'PermissionEvent'>) {
+  if (question == null || decision === 'CANCELLED') return null;
+  const isRequest = (row: Row) => row.type === 'question' && row.entry.questionId === question.questionId;
+  const isAnswer = (row: Row) => row.type === 'message' && row.entry?.answer?.questionId === question.questionId;
+  const [request, answer] = [rows.findLast(isRequest), rows.findLast(isAnswer)];
+  const name = answer?.type === 'message' ? nameOf(answer.entry?.author) : null;
+  if (request === undefined || answer?.type !== 'message' || name === null) return null;
+  const isAllowed = decision === 'ALLOWED';
+  const text = texts[isAllowed ? 'allowedBy' : 'deniedBy']({ name, title, answer: answer.entry?.body ?? '' });
+  return { rows: [request, answer], line: { tone: isAllowed ? 'good' : 'warn', text } as const };
 }
 
 /** The agent's latest plan; null if this part of the log has none. */

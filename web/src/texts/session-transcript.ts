@@ -88,6 +88,8 @@ export const transcriptRows = {
   allowed: ({ title }: Strings<'title'>) => `Allowed: ${title}`,
   allowedByProfile: ({ title }: Strings<'title'>) => `Allowed by the agent’s settings: ${title}`,
   denied: ({ title }: Strings<'title'>) => `Denied: ${title}`,
+  allowedBy: ({ name, title, answer }: Strings<'name' | 'title' | 'answer'>) => `${name} allowed: ${title} (${answer})`,
+  deniedBy: ({ name, title, answer }: Strings<'name' | 'title' | 'answer'>) => `${name} denied: ${title} (${answer})`,
   cancelled: ({ title }: Strings<'title'>) => `Cancelled: ${title}`,
 
   stopped: {

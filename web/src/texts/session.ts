@@ -134,12 +134,12 @@ export const sessionPage = {
   terminated: 'This session was terminated and no longer accepts messages.',
   expired: 'This session expired and no longer accepts messages.',
   archived: 'This session is archived. Unarchive it to send messages.',
-  placeholderAnswer: 'Answer the agent',
-  placeholderContinue: 'Send a message to continue',
-  placeholderReply: 'Reply in your own words',
+  placeholderAnswer: 'Reply to answer…',
+  placeholderContinue: 'Send a follow-up…',
+  placeholderReply: 'Reply in your own words…',
   placeholderContinueNow: 'Send a message to continue now',
   placeholderResume: 'Send a message to resume the session',
-  placeholderContinueSession: 'Send a message to continue the session',
+  placeholderContinueSession: 'Send a follow-up…',
   placeholder: 'Message the agent',
 };
 

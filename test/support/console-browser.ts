@@ -122,9 +122,14 @@ export interface WindowOptions {
 /** The cookies and `localStorage` of a new window. */
 type StorageState = Exclude<NonNullable<Parameters<Browser['newContext']>[0]>['storageState'], string | undefined>;
 
-// Two frames later, elements that measure themselves have done so, and fields have their colours.
+// Two frames later, elements that measure themselves have done so, and fields have their colours; on a busy machine, the browser may
+// still change colours then.
 const settle = (page: Page) =>
-  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  page.evaluate(async () => {
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    const transitions = document.getAnimations().filter((each) => each instanceof CSSTransition);
+    await Promise.allSettled(transitions.map(({ finished }) => finished));
+  });
 
 /** Opens a window in which nobody is signed in. */
 export async function openWindow(
@@ -179,6 +184,7 @@ export async function openWindow(
     async inThemes(body) {
       for (theme of ['dark', 'light'] as const) {
         await page.emulateMedia({ colorScheme: theme });
+        await page.waitForFunction((wanted) => matchMedia(`(prefers-color-scheme: ${wanted})`).matches, theme);
         // The other theme has the same page with other colours, and its check takes half a second of CPU.
         await page.evaluate((isDark) => Object.assign(globalThis, { checksColoursOnly: isDark }), theme === 'dark');
         await settle(page);

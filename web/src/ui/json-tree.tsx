@@ -1,3 +1,4 @@
+import './json-tree.css';
 import { useState } from 'react';
 import { jsonTree as texts } from '../texts/ui.ts';
 

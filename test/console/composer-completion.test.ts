@@ -85,6 +85,24 @@ describe.skipIf(missing !== null)('the field for messages', { timeout: 120_000 }
     await page.getByLabel('Queued messages').getByText('/rel').waitFor();
   });
 
+  it('completes in the dialog for a new session too, where Escape closes only the list', async () => {
+    const { page } = await open('/sessions?new=yes');
+    const dialog = page.getByRole('dialog', { name: 'New session' });
+    const field = dialog.getByLabel('Prompt', { exact: true });
+    const list = page.getByRole('listbox', { name: 'Completions' });
+    await field.fill(' ');
+    await dialog.getByRole('button', { name: 'Start', exact: true }).click();
+    await dialog.getByRole('alert').getByText('Describe a task.', { exact: true }).waitFor();
+    await field.fill('');
+    await field.pressSequentially('@s');
+    await list.getByRole('option', { name: 'Release the service' }).waitFor();
+    // No session, no files.
+    expect(await list.getByRole('option', { name: 'src/' }).count()).toBe(0);
+    await field.press('Escape');
+    await list.waitFor({ state: 'detached' });
+    expect(await field.inputValue()).toBe('@s');
+  });
+
   it('shows a thumbnail of an image, and the name and size of each file', async () => {
     const window = await open(`/sessions/${id}`);
     const { page } = window;

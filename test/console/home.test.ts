@@ -1,7 +1,10 @@
+import type { Locator } from 'playwright-core';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { graphql } from '../support/app.ts';
 import { missing, openSignedIn, seriousFindings, useConsole } from '../support/console-browser.ts';
+import { runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
+import { makeUsableRepository } from '../support/repositories.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
 const heading = { name: 'What should the agent do?', exact: true };
@@ -21,6 +24,10 @@ describe.skipIf(missing !== null)('the home page', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     ({ organizationId } = await makeOrganization(all.test, 'Home'));
     user = await makeUser(all.test, { organizationId });
+    await makeUsableRepository(all.test, organizationId);
+    await runMutation(all.test, 'createPlaybook', '', {
+      ...{ scope: { organizationId }, title: 'Release the service', macro: '!release', body: 'Release {{version}}.' },
+    });
     await createSession(all.test, { organizationId, prompt: long }, user.token);
     await createSession(all.test, { organizationId, prompt: 'Make the search quick' }, user.token);
     await createSession(all.test, { organizationId, prompt: 'Make the search quick' }, user.token);
@@ -72,6 +79,71 @@ describe.skipIf(missing !== null)('the home page', { timeout: 120_000 }, () => {
     expect(window.consoleErrors).toEqual([]);
   });
 
+  it('completes names, and says what an empty form needs', async () => {
+    const window = await open();
+    const { page } = window;
+    const main = page.getByRole('main');
+    const prompt = main.getByLabel('What should the agent do?');
+    const options = page.getByRole('listbox', { name: 'Completions' });
+    await prompt.waitFor();
+    await main.getByText('Ctrl+Enter starts.').waitFor();
+    await prompt.press('Control+Enter');
+    await main.getByRole('alert').getByText('Describe a task.', { exact: true }).waitFor();
+    expect(await prompt.evaluate((field) => field === document.activeElement)).toBe(true);
+    await prompt.pressSequentially('/rel');
+    await options.getByRole('option', { name: 'Release the service' }).waitFor();
+    expect(await main.getByRole('alert').count()).toBe(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    await prompt.press('Enter');
+    expect(await prompt.inputValue()).toBe('!release ');
+    await prompt.pressSequentially('in @acme');
+    await options.getByRole('option', { name: /^acme\// }).waitFor();
+    await prompt.press('Tab');
+    expect(await prompt.inputValue()).toMatch(/^!release in @acme\/[0-9a-f]+ $/);
+    // A completed prompt is kept like a typed one.
+    const completed = await prompt.inputValue();
+    await page.reload();
+    await expect.poll(() => prompt.inputValue()).toBe(completed);
+
+    await prompt.fill('');
+    await page.getByRole('combobox', { name: 'Playbook', exact: true }).click();
+    await page.getByRole('option', { name: 'Release the service' }).click();
+    const version = main.getByLabel('version', { exact: true });
+    await version.waitFor();
+    await main.getByRole('button', { name: 'Start', exact: true }).click();
+    await main.getByText('Describe a task, or fill in a value of the playbook.', { exact: true }).waitFor();
+    const chosen = page.waitForEvent('filechooser');
+    await main.getByRole('button', { name: 'Attach files' }).click();
+    await (await chosen).setFiles([{ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('Notes') }]);
+    await main.getByText('More', { exact: true }).click();
+    await window.inThemes(() => window.picture('home-filled'));
+    const box = async (locator: Locator) => {
+      const found = await locator.boundingBox();
+      if (!found) throw new Error('The element is not shown.');
+      return found;
+    };
+    const [repositories, agent, playbook] = await Promise.all(
+      ['Repositories', 'Agent', 'Playbook'].map((name) =>
+        box(
+          main
+            .locator('.chips > .field, .chips > .repositories > .field')
+            .filter({ has: page.getByText(name, { exact: true }) }),
+        ),
+      ),
+    );
+    expect([agent?.y, playbook?.y]).toEqual([repositories?.y, repositories?.y]);
+    expect((await box(main.getByRole('list', { name: 'Attached files' }))).y).toBeLessThan(repositories?.y ?? 0);
+    const title = await box(main.getByLabel('Title', { exact: true }));
+    const limit = await box(main.getByText('ACU limit', { exact: true }));
+    expect(limit.y - title.y - title.height).toBeGreaterThan(8);
+    expect(
+      await main
+        .getByRole('group', { name: 'Values for the playbook' })
+        .evaluate((group) => getComputedStyle(group).borderTopStyle),
+    ).toBe('solid');
+    expect(window.consoleErrors).toEqual([]);
+  });
+
   it('offers the recent prompts of the user, each once and whole, and keeps what is typed', async () => {
     const { page, consoleErrors } = await open();
     const recent = page.getByRole('region', { name: 'Recent prompts' });
@@ -104,6 +176,7 @@ describe.skipIf(missing !== null)('the home page', { timeout: 120_000 }, () => {
     await page.getByRole('heading', { name: 'Sessions', exact: true }).waitFor();
     await page.goto('/');
     const card = page.getByRole('region', { name: 'Set up Switchyard' });
+    await card.getByRole('link', { name: 'Install an agent' }).waitFor();
     await card.getByRole('link', { name: 'Add a model key' }).waitFor();
     await card.getByRole('link', { name: 'Connect a repository' }).waitFor();
     await card.getByRole('link', { name: 'Invite someone' }).waitFor();

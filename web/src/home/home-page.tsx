@@ -33,8 +33,7 @@ export function HomePage({ organizationId }: { readonly organizationId: string }
     if (!field) return;
     const before = field.value;
     const set = (value: string) => {
-      field.value = value;
-      saveDraft(draftName, value || null);
+      draft.setPrompt(value);
       field.focus();
     };
     set(prompt);

@@ -9,7 +9,8 @@ import { type Completion, useCompletions } from './use-completions.ts';
 
 interface CompletionOptions {
   readonly organizationId: string;
-  readonly sessionId: string;
+  /** The session whose files are offered; null: none. */
+  readonly sessionId: string | null;
   readonly field: RefObject<HTMLTextAreaElement | null>;
   readonly change: (text: string) => void;
 }

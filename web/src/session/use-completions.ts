@@ -10,10 +10,11 @@ const query = graphql`
     $sessionId: ID!
     $search: String
     $directory: String!
+    $withRepositories: Boolean!
     $withFiles: Boolean!
   ) {
     organization(id: $organizationId) {
-      repositories(first: 5, filter: { search: $search }) @include(if: $withFiles) {
+      repositories(first: 5, filter: { search: $search }) @include(if: $withRepositories) {
         nodes {
           host
           path
@@ -63,7 +64,8 @@ const maxEach = 6;
 
 interface CompletionSource {
   readonly organizationId: string;
-  readonly sessionId: string;
+  /** The session whose files are offered; null: none. */
+  readonly sessionId: string | null;
 }
 
 const none: readonly Completion[] = [];
@@ -81,7 +83,11 @@ export function useCompletions(
     let reading: { unsubscribe(): void } | null = null;
     const timer = window.setTimeout(() => {
       const { directory } = splitPath(search);
-      const variables = { organizationId, sessionId, search: search || null, directory, withFiles: sign === '@' };
+      const withRepositories = sign === '@';
+      const variables = {
+        ...{ organizationId, sessionId: sessionId ?? '', search: search || null, directory, withRepositories },
+        withFiles: withRepositories && sessionId !== null,
+      };
       reading = fetchQuery<useCompletionsQuery>(environment, query, variables).subscribe({
         next: (data) => setFound(completionsOf(data, search)),
         error: () => setFound(none),

@@ -1,4 +1,4 @@
-import { type ReactNode, Suspense, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, Suspense, useState } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import { Link } from 'wouter';
 import type { newSessionFormQuery } from '../__generated__/newSessionFormQuery.graphql.ts';
@@ -8,6 +8,7 @@ import { RepositoriesPicker } from '../pickers/repositories-picker.tsx';
 import { usePlaybookChoices } from '../pickers/use-playbook-choices.ts';
 import { useSnapshotChoices } from '../pickers/use-snapshot-choices.ts';
 import { OptionSelect } from '../session/agent-options.tsx';
+import { useCompletion } from '../session/use-completion.tsx';
 import { common } from '../texts/common.ts';
 import { newSession as texts } from '../texts/sessions.ts';
 import { errorOf, Select, TextArea, TextField } from '../ui/field.tsx';
@@ -176,6 +177,19 @@ function Fields({ draft, playbookId, prompt, onPrompt, isShort = false, children
   ) : (
     chosen?.keySource === 'NONE' && <NoKey name={chosen.name} />
   );
+  const completion = useCompletion({ organizationId, sessionId: null, field: draft.prompt, change: draft.setPrompt });
+  const repositoriesPicker = (
+    <RepositoriesPicker
+      organizationId={organizationId}
+      label={common.repositories}
+      listName="repositories"
+      hasBranches
+      value={repositories ?? defaults}
+      onChange={draft.setRepositories}
+      errors={errors}
+      hint={isShort ? '' : repositoriesHint(repositories, defaults.length > 0)}
+    />
+  );
   const [isOpen, setOpen] = useState(!isShort);
   const hasRareError = errors?.some(({ path }) => path?.some((part) => rareFields.includes(part))) ?? false;
   return (
@@ -187,35 +201,38 @@ function Fields({ draft, playbookId, prompt, onPrompt, isShort = false, children
         placeholder={isShort ? texts.taskPlaceholder : undefined}
         name="prompt"
         rows={isShort ? 4 : 6}
-        required={playbook === ''}
+        aria-required={playbook === ''}
         autoFocus
         defaultValue={prompt}
         error={errorOf(errors, 'prompt')}
         onPaste={takePasted(uploads.add)}
         onInput={({ currentTarget }) => onPrompt?.(currentTarget.value)}
+        {...completion.attributes}
+        onKeyDown={(event: KeyboardEvent) => completion.press(event)}
       />
+      {completion.list}
       {playbook && (
         <Suspense fallback={null}>
           <PlaybookValues playbookId={playbook} key={playbook} />
         </Suspense>
       )}
+      <UploadList uploads={uploads} />
       <div className="files">
         {isShort ? <PickFiles uploads={uploads} /> : <PickFiles uploads={uploads}>{texts.attachFiles}</PickFiles>}
-        <span className="hint">{isOver ? texts.dropAnywhere : texts.dropHint}</span>
+        <span className="hint">
+          {isOver ? (
+            texts.dropAnywhere
+          ) : (
+            <>
+              {texts.dropHint} <RichText text={texts.ctrlEnterStarts} slots={{ ctrlEnter: <kbd>Ctrl+Enter</kbd> }} />
+            </>
+          )}
+        </span>
         {children}
-        <UploadList uploads={uploads} />
       </div>
-      <RepositoriesPicker
-        organizationId={organizationId}
-        label={common.repositories}
-        listName="repositories"
-        hasBranches
-        value={repositories ?? defaults}
-        onChange={draft.setRepositories}
-        errors={errors}
-        hint={isShort ? '' : repositoriesHint(repositories, defaults.length > 0)}
-      />
+      {!isShort && repositoriesPicker}
       <div className={isShort ? 'chips' : 'fields'}>
+        {isShort && repositoriesPicker}
         <Select
           label={common.agent}
           name="agent"

@@ -1,3 +1,4 @@
+import './playbook-values.css';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { playbookValuesQuery } from '../__generated__/playbookValuesQuery.graphql.ts';
 import { playbookValues as texts } from '../texts/playbook-values.ts';
@@ -30,7 +31,7 @@ export function PlaybookValues({ playbookId }: { readonly playbookId: string }) 
     <fieldset className="playbook-values">
       <legend>{texts.legend}</legend>
       <input type="hidden" name={playbookTitle} value={playbook.title} />
-      <p className="soft">{texts.hint}</p>
+      <p className="hint">{texts.hint}</p>
       <div className="fields">
         {names.map((name) => (
           <TextField label={visible(name)} name={`${valuePrefix}${name}`} maxLength={2_000} key={name} />

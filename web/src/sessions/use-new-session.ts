@@ -5,6 +5,7 @@ import { addRepository, type ChosenRepository, toInput } from '../pickers/chosen
 import { useAttemptKey } from '../relay/use-attempt-key.ts';
 import { useMutation } from '../relay/use-mutation.ts';
 import { sessionAddress } from '../session/address.ts';
+import { newSession as texts } from '../texts/sessions.ts';
 import { useUploads } from '../uploads/use-uploads.ts';
 import { withValues } from './placeholders.ts';
 import { playbookTitle, valuePrefix } from './playbook-values.tsx';
@@ -58,13 +59,20 @@ export function useNewSession({ organizationId, repository, onStarted }: NewSess
     if (isBusy || !uploads.areSent) return;
     const formData = new FormData(event.currentTarget);
     const text = (name: string) => String(formData.get(name) ?? '').trim() || null;
+    const written = withValues(text('prompt') ?? '', valuesIn(formData));
+    if (written === '') {
+      const message = formData.has(playbookTitle) ? texts.promptOrValueMissing : texts.promptMissing;
+      setErrors([{ message, path: ['prompt'] }]);
+      prompt.current?.focus();
+      return;
+    }
     const tags = text('tags')
       ?.split(',')
       .map((tag) => tag.trim());
     const limit = text('maxAcuLimit');
     const input = {
       organizationId,
-      prompt: withValues(text('prompt') ?? '', valuesIn(formData)),
+      prompt: written,
       // Without a prompt, the derived title would be that of the values.
       title: text('title') ?? (text('prompt') === null ? text(playbookTitle) : null),
       agent: text('agent'),
@@ -84,8 +92,15 @@ export function useNewSession({ organizationId, repository, onStarted }: NewSess
     setErrors(refused);
     if (payload?.session) onStarted(sessionAddress(payload.session.sessionId));
   };
+  const setPrompt = (text: string) => {
+    const field = prompt.current;
+    if (!field) return;
+    field.value = text;
+    // The form stores it, as what is typed.
+    field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+  };
   return {
-    ...{ organizationId, form, prompt, errors, isBusy, uploads, repositories, setRepositories, submit },
+    ...{ organizationId, form, prompt, setPrompt, errors, isBusy, uploads, repositories, setRepositories, submit },
     clearErrors: () => setErrors(null),
     isDirty: uploads.all.length > 0 || JSON.stringify(repositories) !== JSON.stringify(first),
   };

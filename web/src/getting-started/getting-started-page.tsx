@@ -18,11 +18,12 @@ import { isLost } from '../ui/focus.ts';
 import { Empty } from '../ui/states.tsx';
 import { AgentStep } from './agent-step.tsx';
 import { demoPrompt } from './examples.ts';
-import { KeyStep, useStepKeys } from './key-step.tsx';
+import { KeyStep } from './key-step.tsx';
 import { PromptStep } from './prompt-step.tsx';
-import { closeSetup, demoAgentId, failedKeyOf, usableAgents } from './setup-state.ts';
+import { closeSetup, demoAgentId, hasWorkingKey, installedAgents, usableAgents } from './setup-state.ts';
 import { Step } from './step.tsx';
 import { useFirstSession } from './use-first-session.ts';
+import { useStepKeys } from './use-step-keys.ts';
 
 const query = graphql`
   query gettingStartedPageQuery($id: ID!, $ofOrganization: Boolean!) {
@@ -41,21 +42,21 @@ const query = graphql`
       }
       providerKeys(first: 50) @include(if: $ofOrganization) {
         nodes {
-          ...keyStep_key
+          ...useStepKeys_key
         }
       }
     }
     viewer {
       providerKeys(first: 50) {
         nodes {
-          ...keyStep_key
+          ...useStepKeys_key
         }
       }
     }
     enterprise {
       providerKeys(first: 50) {
         nodes {
-          ...keyStep_key
+          ...useStepKeys_key
         }
       }
       agentPrograms {
@@ -96,14 +97,14 @@ function Steps({ organizationId }: { readonly organizationId: string }) {
     [environment, variables],
   );
   const demo = useFirstSession(organizationId);
-  const agents = found.agents.filter(({ agentId }) => agentId !== demoAgentId);
+  const agents = installedAgents(found.agents);
   const usable = usableAgents(agents);
   const hasSession = (found.organization?.sessions?.nodes.length ?? 0) > 0;
   const keys = useStepKeys(
     [found.viewer, found.organization, found.enterprise].flatMap((owner) => owner?.providerKeys?.nodes ?? []),
   );
   const isUsable = usable.length > 0;
-  const works = usable.some((agent) => failedKeyOf(agent, keys) === null);
+  const works = hasWorkingKey(agents, keys);
   const done = [agents.length > 0, works, isUsable && hasSession];
   // A key that failed does not stand in the way of the next step: its user may use it anyway.
   const current = [done[0], isUsable, done[2]].indexOf(false);

@@ -1,7 +1,5 @@
 import { useId, useLayoutEffect, useRef, useState } from 'react';
-import { graphql, useFragment } from 'react-relay';
 import type { AgentKeySource, ModelProvider } from '../__generated__/gettingStartedPageQuery.graphql.ts';
-import type { keyStep_key$data, keyStep_key$key } from '../__generated__/keyStep_key.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
 import { keySourceText } from '../manage/agents/key-source.ts';
 import { KeyForm, type KeyScope } from '../manage/model-keys/key-form.tsx';
@@ -14,6 +12,7 @@ import { focusHeading, isLost } from '../ui/focus.ts';
 import { useToasts } from '../ui/toasts.tsx';
 import { visible } from '../ui/visible.ts';
 import { failedKeyOf, usableAgents } from './setup-state.ts';
+import type { StepKey } from './use-step-keys.ts';
 
 interface Agent {
   readonly agentId: string;
@@ -25,39 +24,10 @@ interface Agent {
 interface KeyStepProps {
   readonly agents: readonly Agent[];
   /** The keys that the viewer sees. */
-  readonly keys: readonly Key[];
+  readonly keys: readonly StepKey[];
   readonly organizationId: string;
   /** Called when a key has changed. */
   readonly onChanged: () => void;
-}
-
-type Key = keyStep_key$data[number];
-
-/** Reads the keys that the viewer sees. */
-export function useStepKeys(reference: keyStep_key$key): readonly Key[] {
-  return useFragment(
-    graphql`
-      fragment keyStep_key on ProviderKey @relay(plural: true) {
-        providerKeyId
-        scope
-        provider
-        name
-        baseUrl
-        hasKey
-        isEnabled
-        monthlyBudgetUsd
-        prices {
-          inputUsdPerMillion
-          cachedUsdPerMillion
-          outputUsdPerMillion
-        }
-        lastFailure {
-          message
-        }
-      }
-    `,
-    reference,
-  );
 }
 
 /** The second step: a model key for an installed agent. */
@@ -66,7 +36,7 @@ export function KeyStep({ agents, keys, organizationId, onChanged }: KeyStepProp
   const offered = [...new Set(agents.flatMap(({ providers }) => providers))].filter(isKnownProvider);
   const isOnlyEnvironment = agents.length > 0 && offered.length === 0;
   // The form stays open until its key works, although an agent can use the key as soon as it is saved.
-  const [form, setForm] = useState<'new' | Key | null>(usable.length === 0 ? 'new' : null);
+  const [form, setForm] = useState<'new' | StepKey | null>(usable.length === 0 ? 'new' : null);
   useFocusAfter(form !== null);
   if (usable.length === 0 && isOnlyEnvironment) {
     return <p>{texts.operatorSetsKeys}</p>;
@@ -127,8 +97,8 @@ function useFocusAfter(isOpen: boolean): void {
 interface UsableAgentProps {
   readonly agent: Agent;
   /** A key whose last call failed, if the agent has no other; null: it has. */
-  readonly failed: Key | null;
-  readonly onReplace: (key: Key) => void;
+  readonly failed: StepKey | null;
+  readonly onReplace: (key: StepKey) => void;
 }
 
 function UsableAgent({ agent: { name, keySource }, failed, onReplace }: UsableAgentProps) {
@@ -155,7 +125,7 @@ function UsableAgent({ agent: { name, keySource }, failed, onReplace }: UsableAg
 
 interface StepFormProps {
   /** Null: a new key. */
-  readonly edited: Key | null;
+  readonly edited: StepKey | null;
   readonly offered: Parameters<typeof KeyForm>[0]['offered'] & object;
   readonly organizationId: string;
   readonly onStored: () => void;

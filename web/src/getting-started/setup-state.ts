@@ -35,11 +35,14 @@ export function isSetUp({ agents, sessions }: SetupFacts): boolean {
   return usableAgents(agents).length > 0 && (sessions?.nodes.length ?? 0) > 0;
 }
 
+/** The agents besides the demo agent. */
+export function installedAgents<Agent extends { readonly agentId: string }>(agents: readonly Agent[]): Agent[] {
+  return agents.filter(({ agentId }) => agentId !== demoAgentId);
+}
+
 /** The agents, besides the demo agent, that have a key or need none. */
 export function usableAgents<Agent extends SetupFacts['agents'][number]>(agents: readonly Agent[]): Agent[] {
-  return agents.filter(
-    ({ agentId, keySource }) => agentId !== demoAgentId && keySource != null && keySource !== 'NONE',
-  );
+  return installedAgents(agents).filter(({ keySource }) => keySource != null && keySource !== 'NONE');
 }
 
 interface KeyFacts {
@@ -49,9 +52,16 @@ interface KeyFacts {
   readonly lastFailure: object | null | undefined;
 }
 
+type KeyedAgent = SetupFacts['agents'][number] & { readonly providers: readonly string[] };
+
+/** Returns true if there is a usable agent without a failed key. */
+export function hasWorkingKey(agents: readonly KeyedAgent[], keys: readonly KeyFacts[]): boolean {
+  return usableAgents(agents).some((agent) => failedKeyOf(agent, keys) === null);
+}
+
 /** Returns a key of an agent if none of its keys works, as far as their last calls show; null: one works, or the viewer sees none. */
 export function failedKeyOf<Key extends KeyFacts>(
-  agent: { readonly keySource: string | null | undefined; readonly providers: readonly string[] },
+  agent: Pick<KeyedAgent, 'keySource' | 'providers'>,
   keys: readonly Key[],
 ): Key | null {
   const own = keys.filter(

@@ -4,7 +4,8 @@ import { Link } from 'wouter';
 import type { checklistQuery } from '../__generated__/checklistQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
 import { gettingStartedPath } from '../getting-started/paths.ts';
-import { closeChecklist, isChecklistClosed, usableAgents } from '../getting-started/setup-state.ts';
+import { closeChecklist, hasWorkingKey, installedAgents, isChecklistClosed } from '../getting-started/setup-state.ts';
+import { useStepKeys } from '../getting-started/use-step-keys.ts';
 import { principalKeyOf } from '../relay/viewer.ts';
 import { checklist as texts } from '../texts/home.ts';
 import { Button } from '../ui/button.tsx';
@@ -22,11 +23,17 @@ export function Checklist({ organizationId, onSession }: ChecklistProps) {
   const principalKey = principalKeyOf(viewer);
   const [isClosed, setClosed] = useState(() => isChecklistClosed(principalKey));
   const seesMembers = may('VIEW_ORG_MEMBERSHIP');
-  const { agents, organization } = useLazyLoadQuery<checklistQuery>(
+  const {
+    agents,
+    organization,
+    viewer: owner,
+    enterprise,
+  } = useLazyLoadQuery<checklistQuery>(
     graphql`
-      query checklistQuery($id: ID!, $seesMembers: Boolean!) {
+      query checklistQuery($id: ID!, $seesMembers: Boolean!, $seesKeys: Boolean!) {
         agents {
           agentId
+          providers
           keySource(organizationId: $id)
         }
         organization(id: $id) {
@@ -40,20 +47,41 @@ export function Checklist({ organizationId, onSession }: ChecklistProps) {
               id
             }
           }
+          providerKeys(first: 50) @include(if: $seesKeys) {
+            nodes {
+              ...useStepKeys_key
+            }
+          }
           members(first: 2) @include(if: $seesMembers) {
             nodes {
               id
             }
           }
         }
+        viewer {
+          providerKeys(first: 50) {
+            nodes {
+              ...useStepKeys_key
+            }
+          }
+        }
+        enterprise {
+          providerKeys(first: 50) {
+            nodes {
+              ...useStepKeys_key
+            }
+          }
+        }
       }
     `,
-    { id: organizationId, seesMembers },
+    { id: organizationId, seesMembers, seesKeys: may('MANAGE_ORG_SECRETS') },
     { fetchPolicy: 'store-and-network' },
   );
+  const keys = useStepKeys([owner, organization, enterprise].flatMap((each) => each?.providerKeys?.nodes ?? []));
   if (isClosed || !organization) return null;
   const steps = [
-    { label: texts.key, isDone: usableAgents(agents).length > 0, path: gettingStartedPath },
+    { label: texts.agent, isDone: installedAgents(agents).length > 0, path: gettingStartedPath },
+    { label: texts.key, isDone: hasWorkingKey(agents, keys), path: gettingStartedPath },
     { label: texts.repository, isDone: (organization.repositories?.nodes.length ?? 0) > 0, path: '/manage/git' },
     { label: texts.session, isDone: (organization.sessions?.nodes.length ?? 0) > 0, path: null },
     ...(seesMembers

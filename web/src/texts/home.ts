@@ -10,6 +10,7 @@ export const home = {
 export const checklist = {
   title: 'Set up Switchyard',
   dismiss: 'Dismiss the checklist',
+  agent: 'Install an agent',
   key: 'Add a model key',
   repository: 'Connect a repository',
   session: 'Start your first session',

@@ -105,7 +105,7 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 120_000 }, () => {
     expect(await sizes(page)).toEqual({ 'Needs you': '2', Working: '1', Done: '2' });
     const failed = row(page, 'nightly build');
     const facts = await failed.locator('.facts').textContent();
-    expect(facts).toContain('site');
+    expect(facts).toMatch(/^FailedPR opensite/);
     expect(facts).toContain('PR open');
     expect(facts).toContain('+1,200 −7');
     expect(facts).toContain('0.31 ACU');
@@ -182,7 +182,7 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 120_000 }, () => {
     // From the session of the page.
     await page.keyboard.press('k');
     expect(await focused()).toBe('Make the search quick');
-    await page.keyboard.press('p');
+    await page.keyboard.press('s');
     await expect.poll(() => titlesOf(page, 'Pinned')).toEqual(['Make the search quick']);
     expect(await sizes(page)).toEqual({ 'Needs you': '2', Pinned: '1', Working: '0', Done: '2' });
     await page.reload();
@@ -206,7 +206,7 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 120_000 }, () => {
     for (const [action, pinned] of [['Pin session', true] as const, ['Unpin session', false] as const]) {
       await page.keyboard.press('Control+k');
       await page.getByRole('dialog').getByRole('button', { name: action, exact: true }).click();
-      const button = row(page, 'Which colour').getByRole('button', { pressed: pinned });
+      const button = row(page, 'Which colour').getByRole('button', { name: /pin Which/i, pressed: pinned });
       await button.waitFor();
     }
     const edge = page.getByRole('separator', { name: 'Width of the inbox' });
@@ -220,6 +220,37 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 120_000 }, () => {
     expect(await row(page, 'Make the search quick').isVisible()).toBe(false);
     await page.keyboard.press('?');
     await page.getByRole('dialog').getByText('Pin or unpin the selected session in the inbox').waitFor();
+    expect(window.consoleErrors).toEqual([]);
+  });
+
+  it('archives a session of a row, or all that are done, and undoes it', async () => {
+    const window = await open('Make the search quick');
+    const { page } = window;
+    const undo = async (text: string) => {
+      const toast = page.getByRole('region', { name: 'Notifications' }).locator('.toast', { hasText: text });
+      await toast.getByRole('button', { name: 'Undo' }).click();
+    };
+    await row(page, 'Move the mail').hover();
+    const [time, archive] = await Promise.all([
+      row(page, 'Move the mail').locator('time').boundingBox(),
+      row(page, 'Move the mail')
+        .getByRole('button', { name: /^Archive / })
+        .boundingBox(),
+    ]);
+    expect((time?.x ?? 0) + (time?.width ?? 0)).toBeLessThanOrEqual(archive?.x ?? 0);
+    await row(page, 'Move the mail').getByRole('link').focus();
+    await page.keyboard.press('a');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Write the release notes');
+    await expect.poll(() => titlesOf(page, 'Done')).toEqual(['Write the release notes']);
+    await undo('1 session archived.');
+    await expect.poll(() => titlesOf(page, 'Done')).toHaveLength(2);
+    await inbox(page).getByRole('button', { name: 'Archive all' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Archive all sessions in Done?' });
+    await dialog.getByRole('button', { name: 'Archive', exact: true }).click();
+    await expect.poll(() => sizes(page)).toMatchObject({ Done: '0', Working: '1' });
+    await inbox(page).getByRole('button', { name: 'Archive all' }).waitFor({ state: 'detached' });
+    await undo('2 sessions archived.');
+    await expect.poll(() => sizes(page)).toMatchObject({ Done: '2', Working: '1' });
     expect(window.consoleErrors).toEqual([]);
   });
 

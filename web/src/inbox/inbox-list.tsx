@@ -9,16 +9,19 @@ import type {
 } from '../__generated__/inboxGroupFragment_organization.graphql.ts';
 import type { inboxGroupFragmentPaginationQuery } from '../__generated__/inboxGroupFragmentPaginationQuery.graphql.ts';
 import type { inboxQuery } from '../__generated__/inboxQuery.graphql.ts';
+import { useSigned } from '../app/gate.tsx';
 import { sessionAddress } from '../session/address.ts';
 import { more as moreTexts } from '../texts/ui.ts';
 import { Button } from '../ui/button.tsx';
 import { More } from '../ui/more.tsx';
 import { writeNumber } from '../ui/number.ts';
+import { ArchiveAll } from './archive-all.tsx';
 import { inboxGroupFragment } from './inbox-group-fragment.ts';
 import { inboxDocument } from './inbox-query.ts';
 import { InboxRow } from './inbox-row.tsx';
 import { type InboxGroupName, type InboxOf, inboxGroups, type Scope, setScope, useScope } from './inbox-scope.ts';
 import { NotificationSwitch } from './notification-switch.tsx';
+import { type Archivable, useArchive } from './use-archive.ts';
 import { useInboxKeys } from './use-inbox-keys.ts';
 import { type Pinnable, usePin } from './use-pin.ts';
 
@@ -45,6 +48,10 @@ export function InboxList({ inbox, isPage = false }: InboxListProps) {
   const [location] = useLocation();
   const scope = useScope();
   const pin = usePin();
+  const archive = useArchive(inbox);
+  const { may } = useSigned();
+  const { hasMarks } = inbox.variables;
+  const mayArchive = hasMarks && may('USE_SESSIONS');
   const scroll = useRef<HTMLDivElement>(null);
   useInboxKeys(scroll);
   useLayoutEffect(() => {
@@ -85,7 +92,10 @@ export function InboxList({ inbox, isPage = false }: InboxListProps) {
                 group={group}
                 organization={organization}
                 location={location}
-                onPin={inbox.variables.hasMarks ? pin : null}
+                isPage={isPage}
+                onPin={hasMarks ? pin : null}
+                onArchive={mayArchive ? archive : null}
+                inbox={inbox}
               />
             )
           );
@@ -105,13 +115,18 @@ interface InboxGroupProps {
   readonly group: InboxGroupName;
   readonly organization: inboxGroupFragment_organization$key;
   readonly location: string;
+  readonly isPage: boolean;
   readonly onPin: ((session: Pinnable) => void) | null;
+  readonly onArchive: ((session: Archivable) => void) | null;
+  readonly inbox: InboxOf;
 }
 
 const closedKey = 'switchyard:inbox-closed';
 const closedGroups = () => (localStorage.getItem(closedKey) ?? '').split(' ');
 
-function InboxGroup({ group, organization, location, onPin }: InboxGroupProps) {
+function InboxGroup(props: InboxGroupProps) {
+  const { group, organization, location, isPage, onPin, onArchive, inbox } = props;
+  const Heading = isPage ? 'h2' : 'h3';
   const { data, loadNext, hasNext, isLoadingNext } = usePaginationFragment<
     inboxGroupFragmentPaginationQuery,
     inboxGroupFragment_organization$key
@@ -129,11 +144,12 @@ function InboxGroup({ group, organization, location, onPin }: InboxGroupProps) {
   return (
     <details className="inbox-group" open={isOpen} onToggle={({ currentTarget }) => toggle(currentTarget.open)}>
       <summary>
-        <h3>{label}</h3>{' '}
+        <Heading>{label}</Heading>{' '}
         <span className={group === 'needsYou' && totalCount > 0 ? 'count needs' : 'count'}>
           {writeCount(totalCount)}
         </span>
       </summary>
+      {group === 'done' && onArchive && <ArchiveAll inbox={inbox} isShown={edges.length > 0} />}
       {edges.length > 0 && (
         <ul aria-label={label}>
           {edges.map(({ node }) => (
@@ -142,6 +158,7 @@ function InboxGroup({ group, organization, location, onPin }: InboxGroupProps) {
               session={node}
               isCurrent={location === sessionAddress(node.sessionId)}
               onPin={onPin}
+              onArchive={onArchive}
             />
           ))}
         </ul>

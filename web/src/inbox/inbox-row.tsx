@@ -1,4 +1,4 @@
-import { memo } from 'react';
+import { type MouseEvent, memo } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import { Link } from 'wouter';
 import type { inboxRow_session$key } from '../__generated__/inboxRow_session.graphql.ts';
@@ -10,9 +10,12 @@ import { inboxRow as texts } from '../texts/inbox.ts';
 import { sessionRow } from '../texts/sessions.ts';
 import { Button } from '../ui/button.tsx';
 import { writeNumber } from '../ui/number.ts';
-import { showStatus } from '../ui/status.ts';
+import { type Shown, showStatus } from '../ui/status.ts';
 import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
+import { reasonOf } from './reason.ts';
+import type { Archivable } from './use-archive.ts';
+import { leaveRow } from './use-inbox-keys.ts';
 import type { Pinnable } from './use-pin.ts';
 
 interface InboxRowProps {
@@ -21,10 +24,13 @@ interface InboxRowProps {
   readonly isCurrent: boolean;
   /** Null for viewers who cannot pin. */
   readonly onPin: ((session: Pinnable) => void) | null;
+  /** Null for viewers who cannot archive. */
+  readonly onArchive: ((session: Archivable) => void) | null;
 }
 
 /** A session in the inbox, 40 pixels high. */
-export const InboxRow = memo(function InboxRow({ session: reference, isCurrent, onPin }: InboxRowProps) {
+export const InboxRow = memo(function InboxRow(props: InboxRowProps) {
+  const { session: reference, isCurrent, onPin, onArchive } = props;
   const session = useFragment(
     graphql`
       fragment inboxRow_session on Session @throwOnFieldError {
@@ -44,6 +50,9 @@ export const InboxRow = memo(function InboxRow({ session: reference, isCurrent, 
         }
         pullRequests {
           state
+        }
+        pendingQuestion {
+          reason
         }
         # For moveRow.
         createdAt
@@ -68,11 +77,17 @@ export const InboxRow = memo(function InboxRow({ session: reference, isCurrent, 
     `,
     reference,
   );
-  const { id, sessionId, isPinned, updatedAt } = session;
+  const { id, sessionId, isPinned, updatedAt, status } = session;
   const title = plainTitle(session.title);
   const { label, tone, isWorking = false } = showStatus(session);
   // The page that shows a session marks it as read.
   const isUnread = session.isUnread && !isCurrent;
+  const archive = ({ detail, currentTarget }: MouseEvent) => {
+    const row = currentTarget.closest('li');
+    // By a key.
+    if (detail === 0 && row) leaveRow(row);
+    onArchive?.({ sessionId, status });
+  };
   return (
     <li className="inbox-row" data-unread={isUnread || undefined} data-current={isCurrent || undefined}>
       <i className={`dot ${tone}${isWorking ? ' working' : ''}`} role="img" aria-label={label} title={label} />
@@ -90,12 +105,23 @@ export const InboxRow = memo(function InboxRow({ session: reference, isCurrent, 
           {isUnread && <i className="unread" role="img" aria-label={texts.unread} title={texts.unread} />}
           <Time at={updatedAt} />
         </p>
-        <Facts {...session} shownTitle={title} />
+        <Facts {...session} shownTitle={title} reason={reasonOf(session)} />
       </div>
       {onPin && isCurrent && <PinAction isPinned={isPinned} onPin={() => onPin({ id, sessionId, isPinned })} />}
       {onPin && (
-        <span className="inbox-pin" data-pinned={isPinned || undefined}>
+        <span className="inbox-acts" data-pinned={isPinned || undefined}>
+          {onArchive && (
+            <Button
+              tone="quiet"
+              size="small"
+              icon="archive"
+              data-act="archive"
+              aria-label={texts.archive({ title })}
+              onClick={archive}
+            />
+          )}
           <Button
+            data-act="pin"
             tone="quiet"
             size="small"
             icon="pin"
@@ -116,6 +142,7 @@ function PinAction({ isPinned, onPin }: { readonly isPinned: boolean; readonly o
 }
 
 interface FactsProps {
+  readonly reason: Pick<Shown, 'label' | 'tone'> | null;
   readonly shownTitle: string;
   readonly acusConsumed: number;
   readonly agent: string | null | undefined;
@@ -128,7 +155,8 @@ interface FactsProps {
 
 /** The second line of a row, as far as there is room: what is longest comes last. */
 function Facts(props: FactsProps) {
-  const { shownTitle, acusConsumed, agent, agentProfile, pullRequests, repositories, changes, messages } = props;
+  const { reason, shownTitle, acusConsumed, agent, agentProfile, pullRequests, repositories, changes, messages } =
+    props;
   const [repository] = repositories;
   const added = changes.reduce((sum, { additions }) => sum + additions, 0);
   const removed = changes.reduce((sum, { deletions }) => sum + deletions, 0);
@@ -136,12 +164,13 @@ function Facts(props: FactsProps) {
   const latest = plainText(messages.nodes[0]?.preview ?? '');
   return (
     <p className="facts">
-      {repository && <span>{visible(repository.path.split('/').at(-1) ?? '')}</span>}
+      {reason && <span className={`reason ${reason.tone}`}>{reason.label}</span>}
       {pullRequestChips(pullRequests).map(({ text, tone }) => (
         <span className={`pull-request ${tone}`} key={text}>
           {text}
         </span>
       ))}
+      {repository && <span>{visible(repository.path.split('/').at(-1) ?? '')}</span>}
       {added + removed > 0 && (
         <span role="img" aria-label={texts.changedLines({ added: writeNumber(added), removed: writeNumber(removed) })}>
           <b className="added">+{writeNumber(added)}</b> <b className="removed">−{writeNumber(removed)}</b>

@@ -1,15 +1,15 @@
-import type { Filter } from './filters.ts';
+import type { SessionFilter } from '../__generated__/bulkBarArchiveMutation.graphql.ts';
 
 /** The sessions of a bulk operation: these, or all that match a filter. */
 export type Target =
   | { readonly sessionIds: readonly string[] }
-  | { readonly filter: Filter; readonly organizationId: string };
+  | { readonly filter: SessionFilter; readonly organizationId: string };
 
 /** The input of a bulk mutation. */
 export type BatchInput =
   | { readonly selection: { readonly sessionIds: readonly string[] } }
   | {
-      readonly selection: { readonly filter: Filter };
+      readonly selection: { readonly filter: SessionFilter };
       readonly organizationId: string;
       readonly first: number;
       readonly after: string | null;
@@ -82,7 +82,7 @@ function firstOf(target: Target): Step | null {
   return 'filter' in target ? ofFilter(target, null) : ofIds(target.sessionIds, 0);
 }
 
-function ofFilter(target: Extract<Target, { filter: Filter }>, cursor: string | null): Step {
+function ofFilter(target: Extract<Target, { filter: SessionFilter }>, cursor: string | null): Step {
   const { filter, organizationId } = target;
   return {
     input: { selection: { filter }, organizationId, first: atOnce, after: cursor },

@@ -14,6 +14,7 @@ import { Confirm, Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { useToasts } from '../ui/toasts.tsx';
 import { actOnAll, type Batch, type BatchInput, type Progress, type Target } from './act-on-all.ts';
+import { awake } from './awake.ts';
 import { BulkReport, type Report } from './bulk-report.tsx';
 import { TerminateCount } from './terminate-count.tsx';
 
@@ -248,9 +249,6 @@ export function BulkBar({ target, count: selectedCount, isArchived, chosen, onDo
 
 type BatchMutation = (input: BatchInput) => Promise<{ readonly payload: Batch | null }>;
 type Undo = (of: Progress) => unknown;
-
-/** Statuses in which a session runs or waits to run. */
-const awake: ReadonlySet<string> = new Set(['NEW', 'CLAIMED', 'RUNNING', 'RESUMING']);
 
 /** For operations without an undo. */
 const never: Undo = () => undefined;

@@ -14,13 +14,18 @@ export const inbox = {
   notificationsBlocked: 'Your browser blocks notifications from this site. Allow them in its settings.',
   notificationsOn: 'You’ll be notified while the console is open in this browser.',
   resize: 'Width of the inbox',
+  archiveAll: 'Archive all',
+  archiveAllTitle: ({ group }: Strings<'group'>) => `Archive all sessions in ${group}?`,
 };
 
 export const inboxRow = {
   unread: 'Unread',
+  question: 'Question',
+  permission: 'Permission',
   pinSession: 'Pin session',
   unpinSession: 'Unpin session',
   pin: ({ title }: Strings<'title'>) => `Pin ${title}`,
   unpin: ({ title }: Strings<'title'>) => `Unpin ${title}`,
+  archive: ({ title }: Strings<'title'>) => `Archive ${title}`,
   changedLines: ({ added, removed }: Strings<'added' | 'removed'>) => `${added} lines added, ${removed} removed`,
 };

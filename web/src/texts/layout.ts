@@ -15,6 +15,7 @@ export const keys = {
   previousItem: 'Previous item in a list, or session in the inbox',
   nextUnread: 'Next unread session in the inbox',
   pin: 'Pin or unpin the selected session in the inbox',
+  archive: 'Archive the selected session in the inbox',
   selectItem: 'Select item',
   shiftClick: 'Shift + click',
   selectRange: 'Select a range of items',

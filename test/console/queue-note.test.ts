@@ -17,12 +17,35 @@ describe.skipIf(missing !== null)('a session that waits', { timeout: 120_000 }, 
     await run(`update session set status = 'running', status_detail = 'waiting_for_user' where id = $1`, [
       bare(asking),
     ]);
-    await page.getByText('waits for an answer and keeps its worker meanwhile.').waitFor();
+    await page.getByText('waits for you and may keep a worker meanwhile.').waitFor();
     await window.pictures('session-queue-note');
     await page.getByRole('link', { name: 'A session', exact: true }).click();
     await page.getByRole('link', { name: 'Third' }).waitFor();
     expect(new URL(page.url()).search).toBe('?state=attention');
     expect(window.consoleErrors).toEqual([]);
+  });
+
+  it('shows a message to a stopped session as queued', async () => {
+    const id = await createSession(all.test, { prompt: 'Stopped', title: 'The stopped one' });
+    await appendToLog(
+      all.test,
+      id,
+      { kind: 'TURN', data: { turn: 1, phase: 'started' } },
+      { kind: 'TURN', data: { turn: 1, phase: 'stopped', stopReason: 'cancelled' } },
+    );
+    await run(`update session set status = 'running', status_detail = 'waiting_for_user' where id = $1`, [bare(id)]);
+    await run('update run set queued_at = null, delivered_seq = 100 where session_id = $1', [bare(id)]);
+    const { page, consoleErrors } = await all.open(`/sessions/${id}`);
+    const badge = page.locator('.session-name').getByRole('status');
+    await badge.getByText('Waiting for you').waitFor();
+    await page.getByRole('button', { name: 'Retry' }).waitFor();
+    await run('update run set delivered_seq = 0 where session_id = $1', [bare(id)]);
+    await page.getByLabel('Message to the agent').fill('Go on');
+    await page.keyboard.press('Enter');
+    await badge.getByText('Resuming').waitFor();
+    await page.getByText(/No worker is free\. Position in the queue: \d+\./).waitFor();
+    expect(await page.getByRole('button', { name: 'Retry' }).count()).toBe(0);
+    expect(consoleErrors).toEqual([]);
   });
 
   it('says that a failed agent starts again', async () => {

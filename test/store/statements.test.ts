@@ -54,7 +54,7 @@ const representatives = {
   'domain/execution/provider-keys/reservation-statements.ts': { addKeyUsage: '', expiry: 'now()' },
   'domain/execution/runs/queue-reasons.ts': {
     'condition': 's.id = $1',
-    "reasonOf(`o.enterprise_id = $1 and s.status in ('new', 'resuming')`)":
+    'reasonOf(`o.enterprise_id = $1 and ${waitsForWorker}`)':
       'select $1::text as id, o.id as o, o.id as p, 1 as "userRoom", 1 as "organizationRoom" from organization o where ($2::int, $3::int, $4::int) = (1, 1, 1)',
   },
   'domain/feeds/feeds.ts': {

@@ -3,6 +3,7 @@ import type { Context } from '../../src/domain/context.ts';
 import { type Claimant, claimRuns } from '../../src/domain/execution/runs/claims.ts';
 import { asAdministrator } from '../rest/rest-app.ts';
 import { call, graphql, startApp, type TestApp } from '../support/app.ts';
+import { runMutation } from '../support/people.ts';
 import { seedQueue } from '../support/queue.ts';
 import { rowsRead } from '../support/rows-read.ts';
 import { readMessages, waitForSession, waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
@@ -206,4 +207,18 @@ it('claims a session of an older version, which has no queue of users', async ()
     [id, run?.queuedAt],
   );
   expect(await claim(context, 1)).toEqual([id]);
+});
+
+it('counts a stopped session to which its user has written among those that wait for a worker', async () => {
+  const { test, context } = await start({ roles: ['api'] });
+  const id = await createSession(test);
+  const stop = async (sql: string) => context.store.execute(sql, [id.replace('devin-', '')]);
+  await stop(`update session set status = 'running', status_detail = 'waiting_for_user' where id = $1`);
+  await stop('update run set queued_at = null where session_id = $1');
+  const position = async () =>
+    (await graphql(test, test.adminToken, 'query($id: ID!) { session(id: $id) { queuePosition queueReason } }', { id }))
+      .data.session;
+  expect(await position()).toEqual({ queuePosition: null, queueReason: null });
+  await runMutation(test, 'sendMessage', 'message { id }', { sessionId: id, body: 'Go on' });
+  expect(await position()).toEqual({ queuePosition: 1, queueReason: 'NO_WORKER' });
 });

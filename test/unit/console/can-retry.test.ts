@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { canRetry, isBeforeTurn } from '../../../web/src/session/can-retry.ts';
+import { canRetry, hasNewMessage, isBeforeTurn } from '../../../web/src/session/can-retry.ts';
 import type { Entry } from '../../../web/src/session/entry.ts';
 
 const turn = (seq: number, phase: string, stopReason: string | null = null) =>
@@ -22,4 +22,21 @@ it('tells a failure before a turn from one in a turn', () => {
   expect(isBeforeTurn([notice(1)], 'ERROR', true)).toBe(true);
   expect(isBeforeTurn([turn(1, 'STARTED'), turn(2, 'STOPPED', 'END_TURN')], 'ERROR', true)).toBe(true);
   expect(isBeforeTurn([turn(1, 'STARTED')], 'ERROR', true)).toBe(false);
+});
+
+it('finds a message that was sent after a stop, unless it was withdrawn', () => {
+  const message = (seq: number) =>
+    ({ __typename: 'SessionMessage', id: `m${seq}`, seq, type: 'USER_MESSAGE', answer: null }) as Entry;
+  const stopped = [turn(1, 'STARTED'), message(2), turn(3, 'STOPPED', 'CANCELLED')];
+  expect(hasNewMessage(stopped)).toBe(false);
+  expect(hasNewMessage([...stopped, message(4)])).toBe(true);
+  const withdrawal = {
+    __typename: 'MessageChangedEvent',
+    id: 'c5',
+    seq: 5,
+    change: 'WITHDRAWN',
+    message: { id: 'm4' },
+  };
+  expect(hasNewMessage([...stopped, message(4), withdrawal as Entry])).toBe(false);
+  expect(hasNewMessage([...stopped, message(4), turn(5, 'STARTED')])).toBe(false);
 });

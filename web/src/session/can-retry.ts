@@ -16,4 +16,23 @@ export function isBeforeTurn(entries: readonly Entry[], status: string, hasQueue
   return status === 'ERROR' && hasQueued && lastTurn(entries)?.phase !== 'STARTED';
 }
 
+/** Returns true if the user has written to a session after its last turn was stopped: the message waits for a worker. */
+export function hasNewMessage(entries: readonly Entry[]): boolean {
+  const end = entries.findLastIndex(({ __typename }) => __typename === 'TurnEvent');
+  const turn = entries[end];
+  if (turn?.__typename !== 'TurnEvent' || turn.phase !== 'STOPPED') return false;
+  const withdrawn = new Set(
+    entries.flatMap((entry) =>
+      entry.__typename === 'MessageChangedEvent' && entry.change === 'WITHDRAWN' && entry.message
+        ? [entry.message.id]
+        : [],
+    ),
+  );
+  return entries
+    .slice(end)
+    .some(
+      (entry) => entry.__typename === 'SessionMessage' && entry.type === 'USER_MESSAGE' && !withdrawn.has(entry.id),
+    );
+}
+
 const lastTurn = (entries: readonly Entry[]) => entries.findLast((entry) => entry.__typename === 'TurnEvent');

@@ -22,6 +22,7 @@ import { useIsWide } from '../ui/use-is-wide.ts';
 import { ActivityStatus } from './activity-status.tsx';
 import { Announcements } from './announcements.tsx';
 import { FilesContext, findFile, splitFiles } from './attachments.tsx';
+import { hasNewMessage } from './can-retry.ts';
 import { Checkpoints } from './checkpoints.tsx';
 import { Composer } from './composer.tsx';
 import { Details } from './details.tsx';
@@ -150,6 +151,10 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
     return () => clearInterval(timer);
   }, [refetch]);
   const isWorking = canStop({ status, statusDetail, hasQuestion: pendingQuestion != null });
+  const isWaiting = status === 'RUNNING' && statusDetail === 'WAITING_FOR_USER' && pendingQuestion == null;
+  // The session keeps its status until a worker has it.
+  const isQueued = isWaiting && !transcript.hasLater && hasNewMessage(transcript.entries);
+  const shownStatus = isQueued ? { status: 'RESUMING', statusDetail: null } : { status, statusDetail };
   useReturn(isWorking);
   const choose = useChoose(sessionId);
   const closed = refusalOf(endReason, isArchived);
@@ -184,7 +189,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
         <div className="session-name">
           <h1 title={title}>{title}</h1>
           <span role="status">
-            <StatusBadge {...{ status, statusDetail, endReason }} />
+            <StatusBadge {...shownStatus} endReason={endReason} />
           </span>
           {isArchived && <span className="tag">{common.archived}</span>}
           <OtherViewers others={presence.others} />
@@ -211,7 +216,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
       <ForkedFrom session={session} />
       <RepositoryLine session={session} />
       <WorkspaceNote session={session} />
-      <QueueNote sessionId={sessionId} status={status} />
+      <QueueNote sessionId={sessionId} status={shownStatus.status} />
       <QuotaNote session={session} mayChange={mayChange} />
       {!isSplit && <Tabs label={texts.tabsLabel} {...tabs} />}
       <div
@@ -235,8 +240,8 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
             </UnansweredContext>
           </FilesContext>
           <Typing others={presence.others} />
-          <ActivityStatus {...{ status, statusDetail, isArchived }} entries={transcript.entries} />
-          {mayChange && !isWorking && closed === null && !transcript.hasLater && (
+          <ActivityStatus {...shownStatus} isArchived={isArchived} entries={transcript.entries} />
+          {mayChange && !isWorking && !isQueued && closed === null && !transcript.hasLater && (
             <Retry
               {...{ sessionId, status }}
               entries={transcript.entries}
@@ -257,7 +262,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
               messages={queue.messages}
               read={queue.read}
               mayChange={mayChange && closed === null}
-              label={queueLabel({ isClosed: closed !== null, isWorking, hasFailed })}
+              label={queueLabel({ isClosed: closed !== null, isWorking: isWorking || isQueued, hasFailed })}
             />
           </FilesContext>
           {pendingQuestion && (

@@ -33,8 +33,8 @@ export const queueNote = {
   },
 
   position: ({ position }: Numbers<'position'>) => `Position in the queue: ${position}.`,
-  askingOne: rich('<link>A session</link> waits for an answer and keeps its worker meanwhile.'),
-  askingMany: rich('<link>{count} sessions</link> wait for answers and keep their workers meanwhile.'),
+  askingOne: rich('<link>A session</link> waits for you and may keep a worker meanwhile.'),
+  askingMany: rich('<link>{count} sessions</link> wait for you and may keep workers meanwhile.'),
 };
 
 export const quotaNote = {

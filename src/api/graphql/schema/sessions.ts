@@ -1,3 +1,4 @@
+import { mayWaitForWorker } from '../../../domain/execution/runs/queue-reasons.ts';
 import { ofAnySession } from '../../../domain/identity/organizations/enterprise-scope.ts';
 import { findSession } from '../../../domain/sessions/find-session.ts';
 import { type LogListRequest, logOf, logRequest } from '../../../domain/sessions/list-log.ts';
@@ -68,15 +69,15 @@ builder.node(Session, {
       type: SessionQueueReasonEnum,
       nullable: true,
       description: 'Reason why the session waits in the queue; null if the session is not in the queue.',
-      resolve: ({ id, status }, _args, { loaders }) =>
-        status === 'new' || status === 'resuming' ? loaders.queueReasons.load(id) : null,
+      resolve: (session, _args, { loaders }) =>
+        mayWaitForWorker(session) ? loaders.queueReasons.load(session.id) : null,
     }),
     queuePosition: t.int({
       nullable: true,
       description:
         'Place of the session among the sessions of its organization that wait in the queue, starting at 1 for the one that waits longest. The sessions of one user start in this order; workers take turns between users. Null if the session does not wait in the queue.',
-      resolve: ({ id, status }, _args, { loaders }) =>
-        status === 'new' || status === 'resuming' ? loaders.queuePositions.load(id) : null,
+      resolve: (session, _args, { loaders }) =>
+        mayWaitForWorker(session) ? loaders.queuePositions.load(session.id) : null,
     }),
     endReason: t.expose('endedBy', {
       type: SessionEndReasonEnum,

@@ -1,9 +1,10 @@
 import type { Context } from '../../context.ts';
+import { waitsForWorker } from './queue-reasons.ts';
 
-// The sessions in the queue, with the condition of queue-reasons.ts: a partial index that contains only these.
+// The sessions in the queue. A partial index has their runs.
 const waiting = `
   from run r join session s on s.id = r.session_id
- where r.queued_at is not null and s.status in ('new', 'resuming')`;
+ where r.queued_at is not null and ${waitsForWorker}`;
 
 /**
  * Returns the positions of these sessions in the queue of their organization, by age and from 1, by unprefixed id. A

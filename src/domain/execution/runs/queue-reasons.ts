@@ -1,5 +1,24 @@
 import type { Context } from '../../context.ts';
+import type { SessionRecord } from '../../sessions/session.ts';
+import { waitingDetails } from '../../sessions/status.ts';
 import { graceMs, organizationLimit, runningSessions } from './fair-queue.ts';
+
+/**
+ * SQL condition: a session `s` whose run is queued waits for a worker. Without a pending question, a session that waits for its user is
+ * queued by a message after a stop, and keeps its status until a worker has it.
+ */
+export const waitsForWorker = `(s.status in ('new', 'resuming')
+  or s.status = 'running' and s.status_detail in ('waiting_for_user', 'waiting_for_approval') and s.pending_question_id is null)`;
+
+/** Returns true if a session may wait for a worker, by its status: {@link waitsForWorker}. */
+export const mayWaitForWorker = ({
+  status,
+  statusDetail,
+  pendingQuestionId,
+}: Pick<SessionRecord, 'status' | 'statusDetail' | 'pendingQuestionId'>): boolean =>
+  status === 'new' ||
+  status === 'resuming' ||
+  (status === 'running' && pendingQuestionId === null && (waitingDetails as readonly unknown[]).includes(statusDetail));
 
 /** The reasons why a session waits in the queue. */
 export type QueueReason = 'organization_limit' | 'user_limit' | 'no_worker';
@@ -20,7 +39,7 @@ const reasonOf = (condition: string) => `
    where ${condition} and r.queued_at is not null and o.deleted_at is null
      and (l.session_id is null or l.expires_at < now() - $2::int * interval '1 millisecond')`;
 
-const ofSessions = reasonOf(`r.session_id = any($1::text[]) and s.status in ('new', 'resuming')`);
+const ofSessions = reasonOf(`r.session_id = any($1::text[]) and ${waitsForWorker}`);
 
 /**
  * Returns the reasons why these sessions wait in the queue, by unprefixed id. A session that does not wait is left out.
@@ -38,7 +57,7 @@ export async function readQueueReasons(
 
 // The sessions beyond the remaining number of each user, and of each organization, wait for a limit.
 const countLimited = `
-  with waiting as (${reasonOf(`o.enterprise_id = $1 and s.status in ('new', 'resuming')`)}),
+  with waiting as (${reasonOf(`o.enterprise_id = $1 and ${waitsForWorker}`)}),
   by_user as (
     select o, "organizationRoom" as room, count(*) as n, least(count(*), greatest(coalesce("userRoom", count(*)), 0)) as may
       from waiting group by o, p, "userRoom", "organizationRoom"),

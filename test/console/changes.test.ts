@@ -258,20 +258,22 @@ describe.skipIf(missing !== null)('the changes of a session', { timeout: 180_000
     await page.context().close();
   });
 
-  it('compares an open turn on request, and reports newer changes without moving the page', async () => {
+  it('compares an open turn when it is opened, and reports newer changes without moving the page', async () => {
     const forge = await connect();
     const directory = await makeDirectory();
     const gates = ['a', 'b'].map((name) => join(directory, name));
     for (const gate of gates) execFileSync('mkfifo', [gate]);
-    const id = await start(forge, `echo half >half; cat ${gates[0]}; echo rest >rest`, 'site');
-    const window = await open(id);
+    const id = await start(forge, `echo half >half; cat ${gates[0]} ${gates[1]}; echo rest >rest`, 'site');
+    const window = await open(id, '');
     const { page } = window;
-    await page.getByText('No changes yet').waitFor();
-    await window.pictures('changes-none-yet');
-    await page.getByRole('button', { name: 'Refresh' }).click();
-    await item(page, 'half').waitFor();
-    await tab(page, 'Changes 1 file').waitFor();
+    // Taken when the command reads it: then there is a change.
     await writeFile(gates[0] as string, '');
+    // The tab compares the repositories when it opens.
+    await tab(page, 'Changes').click();
+    await item(page, 'half').waitFor();
+    await page.getByRole('button', { name: 'Refresh' }).waitFor();
+    await tab(page, 'Changes 1 file').waitFor();
+    await writeFile(gates[1] as string, '');
     await page.getByRole('button', { name: 'Show newer changes' }).waitFor();
     await tab(page, 'Changes 2 files').waitFor();
     expect(await item(page, 'rest').count()).toBe(0);

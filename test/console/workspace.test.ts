@@ -12,7 +12,8 @@ import { directoryOf, homeWorkerOf, readDeletedAt, sweep, waitUntilReleased } fr
 const deleted = 'The workspace and its files were deleted. Messages, attachments and usage are kept.';
 const resumed = 'If the session is resumed, it starts with an empty workspace.';
 
-const deleteButton = (page: Page) => page.locator('.session-head').getByRole('button', { name: 'Delete workspace' });
+const deleteButton = (page: Page) =>
+  page.getByRole('tabpanel', { name: 'Details' }).getByRole('button', { name: 'Delete workspace' });
 const status = (page: Page) => page.getByRole('status').filter({ hasText: 'The workspace and its files were deleted' });
 
 describe.skipIf(missing !== null)('a session’s workspace on its page', { timeout: 120_000 }, () => {

@@ -47,6 +47,15 @@ function TurnChanges(props: ChangesPanelProps & { readonly turn: number | null }
   const loaded = useChanges(id, turn, updatedAt);
   const { shown, error, showLatest, showNext, isOutdated } = loaded;
   const [refresh, isRefreshing] = useRefresh(sessionId, updatedAt);
+  // A person who opens it while the agent works or asks wants to see what there is by now.
+  const [isAutomatic] = useState(isTurnOpen && turn === null);
+  const latest = useRef({ showNext, refresh });
+  latest.current = { showNext, refresh };
+  useEffect(() => {
+    if (!isAutomatic) return;
+    latest.current.showNext();
+    latest.current.refresh();
+  }, [isAutomatic]);
   const [isReplaced, setReplaced] = useState(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: other changes are shown.
   useEffect(() => setReplaced(false), [shown]);

@@ -14,6 +14,7 @@ import { Time } from '../ui/time.tsx';
 import { visible } from '../ui/visible.ts';
 import { sessionAddress } from './address.ts';
 import { CopyAs } from './copy-as.tsx';
+import { DeleteWorkspace } from './delete-workspace.tsx';
 import { EditSession } from './edit-session.tsx';
 import { plainTitle } from './plain-title.ts';
 import { PullRequests } from './pull-requests.tsx';
@@ -92,11 +93,13 @@ export function Details({ session: reference, mayEdit, actions, children }: Deta
         ...subSessions_session
         ...sessionOptions_session
         ...shareSession_session
+        ...deleteWorkspace_session
       }
     `,
     reference,
   );
-  const { attachments } = session;
+  const { attachments, status } = session;
+  const isAsleep = status === 'EXIT' || status === 'SUSPENDED' || status === 'ERROR';
   return (
     <div className="details">
       {actions && <div className="session-actions" ref={actions} />}
@@ -128,6 +131,11 @@ export function Details({ session: reference, mayEdit, actions, children }: Deta
       <Part title={texts.copyAs}>
         <CopyAs sessionId={session.sessionId} />
       </Part>
+      {mayEdit && isAsleep && (
+        <section>
+          <DeleteWorkspace session={session} />
+        </section>
+      )}
     </div>
   );
 }

@@ -15,7 +15,6 @@ import { sessionButtons as texts } from '../texts/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { useToasts } from '../ui/toasts.tsx';
-import { DeleteWorkspace } from './delete-workspace.tsx';
 
 /** Buttons for a session, depending on its status: suspend or resume, terminate, archive, delete its workspace. */
 export function SessionButtons({
@@ -34,7 +33,6 @@ export function SessionButtons({
         status
         endReason
         isArchived
-        ...deleteWorkspace_session
       }
     `,
     reference,
@@ -166,7 +164,6 @@ export function SessionButtons({
       >
         {session.isArchived ? common.unarchive : common.archive}
       </Button>
-      {!isAwake && <DeleteWorkspace session={session} />}
     </div>
   );
   return (

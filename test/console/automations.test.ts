@@ -4,6 +4,7 @@ import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { automationFields, automationOptions, createAutomation, recurring } from '../support/automations.ts';
 import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
 import { runMutation } from '../support/people.ts';
+import { makeUsableRepository } from '../support/repositories.ts';
 
 const all = (...conditions: readonly [string, string, unknown?][]) => ({
   all: conditions.map(([field, operator, value = null]) => ({ field, operator: operator.toUpperCase(), value })),
@@ -309,6 +310,31 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
       { __typename: 'MessageSessionAction', prompt: 'It has finished.', targetSessionId: session.sessionId },
     ]);
     expect(pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('chooses repositories, and shows a problem with one of them below it', async () => {
+    await makeUsableRepository(test, test.organizationId);
+    const at = '/manage/automations/new';
+    const { page, consoleErrors } = await openSignedIn(browser, test, test.adminToken, { at });
+    await page.getByLabel('Name').fill('In a repository');
+    await page.getByLabel('Prompt').fill('Sweep.');
+    const repositories = page.getByRole('combobox', { name: 'Repositories', exact: true });
+    await repositories.click();
+    await page.getByRole('option', { name: /^acme\// }).click();
+    await repositories.fill('owner/other');
+    await repositories.press('Enter');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const chosen = page.getByRole('list', { name: 'Repositories: chosen' }).getByRole('listitem');
+    await chosen.nth(1).getByRole('alert').getByText('owner/other', { exact: false }).waitFor();
+    expect(await chosen.nth(0).getByRole('alert').count()).toBe(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Remove owner/other' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'In a repository' }).waitFor();
+    const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    expect((await read(id)).actions[0].session.repos).toEqual([expect.stringMatching(/^git\.test\/acme\//)]);
+    expect(consoleErrors).toEqual([]);
     await page.context().close();
   });
 });

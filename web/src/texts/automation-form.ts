@@ -5,7 +5,6 @@ export const actionFields = {
   channelConfiguration: 'Channel configuration',
   channelConfigurationHint: 'Stored, but not used by this service.',
   tagsPlaceholder: 'Separate tags with commas',
-  repositoriesPlaceholder: 'owner/name, owner/other',
   otherOptions: 'Other session options',
   sessionOptions: 'Session options',
   tagsSummary: ({ tags }: Strings<'tags'>) => `Tags: ${tags}`,

@@ -1,7 +1,10 @@
+import { useSigned } from '../../app/gate.tsx';
+import type { ChosenRepository } from '../../pickers/chosen-repository.ts';
+import { RepositoriesPicker } from '../../pickers/repositories-picker.tsx';
 import { actionFields as texts } from '../../texts/automation-form.ts';
 import { common } from '../../texts/common.ts';
 import { Select, TextArea, TextField } from '../../ui/field.tsx';
-import type { Action, ActionDraft } from './action.ts';
+import { type Action, type ActionDraft, splitList } from './action.ts';
 import { FieldGroup } from './field-group.tsx';
 import { actionLabel } from './labels.ts';
 import { MoreJson } from './more-json.tsx';
@@ -78,7 +81,12 @@ interface PartProps {
   readonly onChange: (draft: ActionDraft) => void;
 }
 
+/** The repositories of a draft, each once. */
+const chosenIn = (repos: string): readonly ChosenRepository[] =>
+  [...new Set(splitList(repos))].map((repository) => ({ repository, ref: '', branch: '' }));
+
 function StartFields({ draft, problems, onChange }: PartProps) {
+  const { organization } = useSigned();
   const set = (change: Partial<ActionDraft>) => onChange({ ...draft, ...change });
   const session = problemsIn(problems, 'session');
   const moreProblem = problemOf(problems, 'more') ?? problemBeside(session, 'playbookId', 'tags', 'repos');
@@ -90,13 +98,13 @@ function StartFields({ draft, problems, onChange }: PartProps) {
   const isWrong = ['playbookId', 'tags'].some((name) => problemOf(session, name) !== null);
   return (
     <>
-      <TextField
+      <RepositoriesPicker
+        organizationId={organization?.organizationId ?? ''}
         label={common.repositories}
-        placeholder={texts.repositoriesPlaceholder}
-        spellCheck={false}
-        value={draft.repos}
-        error={problemOf(session, 'repos')}
-        onChange={({ target }) => set({ repos: target.value })}
+        listName="repos"
+        value={chosenIn(draft.repos)}
+        errors={session}
+        onChange={(chosen) => set({ repos: chosen.map(({ repository }) => repository).join(', ') })}
       />
       <FieldGroup
         title={texts.sessionOptions}

@@ -117,7 +117,7 @@ const asJson = (text: string): unknown => (text.trim() === '' ? {} : JSON.parse(
 export const sessionIdOf = (text: string): string => /([^/?#\s]+)\/?(?:[?#].*)?$/.exec(text.trim())?.[1] ?? '';
 
 /** Splits a text at commas and line breaks. */
-function splitList(text: string): string[] {
+export function splitList(text: string): string[] {
   return text
     .split(/[,\n]/)
     .map((each) => each.trim())

@@ -4,6 +4,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { heapHas, missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
 import { secretCanary } from '../support/leaks.ts';
 import { makeUser } from '../support/principals.ts';
+import { writeProfiles } from '../support/profiles.ts';
 import { startProvider } from '../support/provider.ts';
 
 const key = `sk-${secretCanary}-of-the-team`;
@@ -13,7 +14,8 @@ describe.skipIf(missing !== null)('the pages of agents and model keys', { timeou
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {
-    test = await startApp();
+    const house = { id: 'house', name: 'House agent', command: ['/bin/true'] };
+    test = await startApp({ agentsConfig: await writeProfiles({}, house) });
     browser = await openBrowser();
   });
   afterAll(async () => {
@@ -88,6 +90,24 @@ describe.skipIf(missing !== null)('the pages of agents and model keys', { timeou
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('No enterprise keys', { exact: false }).waitFor();
     expect(window.consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('list every agent of sessions: those to install, the built-in one and those of the operator', async () => {
+    const { page, consoleErrors, inThemes, picture } = await openSignedIn(browser, test, test.adminToken, {
+      at: '/manage/agents',
+    });
+    const row = (name: string) => page.getByRole('row').filter({ has: page.getByText(name, { exact: true }) });
+    await row('Demo agent').getByText('Built in', { exact: true }).waitFor();
+    await row('Demo agent').getByText('Default', { exact: true }).waitFor();
+    expect(await row('House agent').getByText('Configured by the operator', { exact: true }).count()).toBe(1);
+    for (const name of ['Demo agent', 'House agent']) expect(await row(name).getByRole('button').count()).toBe(0);
+    expect(await row('Claude Code').count()).toBe(1);
+    await inThemes(async (theme) => {
+      await picture('agents-all');
+      expect(await seriousFindings(page), theme).toEqual([]);
+    });
+    expect(consoleErrors).toEqual([]);
     await page.context().close();
   });
 

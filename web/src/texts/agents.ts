@@ -15,6 +15,8 @@ export const agentsPage = {
   agents: 'Agents',
   intro:
     'The coding agents that Switchyard runs. It installs tested versions from npm on its server, and also finds programs in PATH.',
+  builtIn: 'Built in',
+  ofOperator: 'Configured by the operator',
   removeText: 'New sessions can’t use this agent. Sessions that use it now fail at their next turn.',
   removing: ({ name }: Strings<'name'>) => `Removing ${name}.`,
   addModelKey: 'Add a model key',

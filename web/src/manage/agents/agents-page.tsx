@@ -1,6 +1,8 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
+import type { AgentKeySource } from '../../__generated__/programFragment_program.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
+import { demoAgentId } from '../../getting-started/setup-state.ts';
 import { Page } from '../../layout/page.tsx';
 import { agentsPage as texts } from '../../texts/agents.ts';
 import { common } from '../../texts/common.ts';
@@ -18,32 +20,60 @@ import { ProgressAnnouncer } from './progress-announcer.tsx';
 import { useProgramActions } from './use-program-actions.ts';
 import { usePrograms } from './use-programs.ts';
 
-/** `/manage/agents`: the programs of the ready agents, which can be installed, checked and removed. */
+type Agent = NonNullable<ReturnType<typeof usePrograms>>['others'][number];
+
+/** A row: an agent whose program can be installed, or another agent, which has none. */
+type Row = { readonly agentId: string; readonly name: string } & (
+  | { readonly program: Program; readonly agent: null }
+  | { readonly program: null; readonly agent: Agent }
+);
+
+/** `/manage/agents`: the agents of sessions. The programs of the ready ones can be installed, checked and removed. */
 export function AgentsPage() {
   const { organization } = useSigned();
-  const programs = usePrograms(organization?.organizationId ?? null);
+  const found = usePrograms(organization?.organizationId ?? null);
   const { install, remove, check, isStarting } = useProgramActions();
   const [reported, setReported] = useState<string | null>(null);
   const [leaving, setLeaving] = useState<Program | null>(null);
-  if (programs === null) {
+  if (found === null) {
     return <Empty title={texts.noAccess} text={texts.noAccessText} />;
   }
-  const columns: readonly Column<Program>[] = [
+  const { programs, others, defaultId } = found;
+  const rows: readonly Row[] = [
+    ...programs.map((program) => ({ agentId: program.agentId, name: program.name, program, agent: null })),
+    ...others.map((agent) => ({ agentId: agent.agentId, name: agent.name, program: null, agent })),
+  ];
+  const columns: readonly Column<Row>[] = [
     {
       label: common.agent,
-      cell: ({ name, packageName }) => (
+      cell: ({ agentId, name, program }) => (
         <span className="agent-name">
-          <span className="row-link">{name}</span>
-          <span className="under">{packageName}</span>
+          <span className="row-link">{visible(name)}</span>{' '}
+          {agentId === defaultId && <Badge tone="info">{common.default}</Badge>}
+          <span className="under">{program?.packageName ?? originOf(agentId)}</span>
         </span>
       ),
     },
-    { label: texts.version, cell: (program) => <ProgramState program={program} /> },
-    { label: texts.modelKey, cell: (program) => <KeyCell program={program} /> },
-    { label: texts.lastCheck, cell: (program) => <CheckCell program={program} onReport={setReported} /> },
-    actionsColumn((program) => {
+    {
+      label: texts.version,
+      cell: ({ program, agent }) =>
+        program ? <ProgramState program={program} /> : agent.programVersion && visible(agent.programVersion),
+    },
+    {
+      label: texts.modelKey,
+      cell: ({ program, agent }) => {
+        // Its key says nothing to somebody who cannot use the agent yet.
+        const keySource = program ? (program.source == null ? null : program.keySource) : agent.keySource;
+        return keySource && <KeyCell keySource={keySource} />;
+      },
+    },
+    {
+      label: texts.lastCheck,
+      cell: ({ program }) => program && <CheckCell program={program} onReport={setReported} />,
+    },
+    actionsColumn(({ program }) => {
+      if (program === null || isBusy(program)) return null;
       const { agentId, name, isOutdated, canInstall, source } = program;
-      if (isBusy(program)) return null;
       const isWaiting = isStarting(agentId);
       const isInstalled = source != null;
       return (
@@ -89,7 +119,7 @@ export function AgentsPage() {
       <CannotInstall programs={programs} />
       <ProgressAnnouncer programs={programs} />
       <div className="card">
-        <Table label={texts.agents} columns={columns} rows={programs} keyOf={({ agentId }) => agentId} />
+        <Table label={texts.agents} columns={columns} rows={rows} keyOf={({ agentId }) => agentId} />
       </div>
       {checked?.lastCheck && (
         <CheckReport name={checked.name} check={checked.lastCheck} onClose={() => setReported(null)} />
@@ -108,9 +138,10 @@ export function AgentsPage() {
   );
 }
 
-function KeyCell({ program: { keySource, source } }: { readonly program: Program }) {
-  // Its key says nothing to somebody who cannot use the agent yet.
-  if (source == null) return null;
+/** Says where an agent without a program comes from. */
+const originOf = (agentId: string) => (agentId === demoAgentId ? texts.builtIn : texts.ofOperator);
+
+function KeyCell({ keySource }: { readonly keySource: AgentKeySource }) {
   if (keySource !== 'NONE') return keySourceText(keySource);
   return (
     <span>

@@ -163,7 +163,14 @@ describe.skipIf(missing !== null)('the checkpoints of a session', { timeout: 180
   it('rewinds on a phone', async () => {
     const id = await withTurns('On a phone');
     const { page } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}`, width: 390 });
+    const tabs = page.getByRole('tablist');
+    const fades = () =>
+      tabs.evaluate((each) =>
+        ['--fade-start', '--fade-end'].map((name) => getComputedStyle(each).getPropertyValue(name)),
+      );
+    await expect.poll(fades).toEqual(['0px', '30px']);
     await page.getByRole('tab', { name: 'Details' }).click();
+    await expect.poll(fades).toEqual(['30px', '0px']);
     const dialog = await choose(page, 'End of turn 1', 'Rewind to here');
     await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
     await page.getByText('The session was rewound to “End of turn 1”.').waitFor();

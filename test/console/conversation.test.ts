@@ -151,7 +151,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     await line.getByText('Terminated').waitFor();
     await terminate(parent);
     await page.getByText('This session was terminated and no longer accepts messages.').waitFor();
-    await page.getByRole('button', { name: 'Archive' }).click();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByRole('button', { name: 'Unarchive' }).waitFor();
     expect(await page.getByText('Unarchive it to go on').count()).toBe(0);
     expect(pageErrors).toEqual([]);

@@ -325,7 +325,10 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 120_000 }, () => {
     const window = await open('Write the release notes', user.token, 390);
     const { page } = window;
     expect(await inbox(page).count()).toBe(0);
-    await page.getByRole('button', { name: 'Menu' }).click();
+    const menu = page.getByRole('button', { name: 'Menu', description: '2 sessions need you' });
+    await menu.waitFor();
+    expect(await menu.evaluate((each) => getComputedStyle(each, '::after').content)).toBe('""');
+    await menu.click();
     await page.getByRole('link', { name: 'Inbox 2', exact: true }).click();
     await page.getByRole('heading', { name: 'Inbox', exact: true }).waitFor();
     await expect.poll(() => sizes(page)).toEqual({ 'Needs you': '2', Working: '1', Done: '2' });

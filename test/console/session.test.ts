@@ -82,7 +82,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
     await page.keyboard.press('Enter');
     await page.getByRole('log').getByText('You answered: Blue').waitFor();
     await page.getByText('Finished', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Archive' }).click();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
     await page.getByText('This session is archived').waitFor();
     await page.getByRole('button', { name: 'Unarchive' }).click();
     await page.getByLabel('Message to the agent').waitFor();

@@ -85,7 +85,7 @@ describe.skipIf(missing !== null)('a session’s workspace on its page', { timeo
     await status(page).waitFor();
     // It cannot be resumed.
     expect(await status(page).textContent()).toBe(deleted);
-    await page.getByRole('button', { name: 'Archive' }).waitFor();
+    await page.getByRole('button', { name: 'Archive', exact: true }).waitFor();
     expect(await deleteButton(page).count()).toBe(0);
     expect(pageErrors).toEqual([]);
     await page.context().close();

@@ -2,6 +2,7 @@ import { type CSSProperties, lazy, type ReactNode, Suspense, useCallback, useEff
 import { Link, useLocation } from 'wouter';
 import { useSigned } from '../app/gate.tsx';
 import { loadWithRetry } from '../app/load-with-retry.ts';
+import { useAttention } from '../inbox/attention.ts';
 import { InboxEnvironment } from '../inbox/inbox-environment.tsx';
 import { useInboxOf } from '../inbox/inbox-scope.ts';
 import { useInboxWidth, WidthHandle } from '../inbox/width-handle.tsx';
@@ -55,6 +56,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const isLost = useIsConnectionLost();
   const inbox = useInboxOf();
   const isWide = useMedia(wide);
+  const attention = useAttention();
   const besides = isWide && withInbox.test(location) ? inbox : null;
   const [width, setWidth] = useInboxWidth();
   const page = useRef<HTMLElement>(null);
@@ -77,8 +79,15 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           icon="menu"
           aria-label={texts.menu}
           aria-expanded={isOpen}
+          aria-describedby={attention > 0 ? 'menu-note' : undefined}
+          data-attention={attention > 0 || undefined}
           onClick={() => setOpen(!isOpen)}
         />
+        {attention > 0 && (
+          <span className="for-readers" id="menu-note">
+            {texts.needYou(attention)}
+          </span>
+        )}
         <Link href="/" className="brand">
           <Mark size={24} /> {texts.product}
         </Link>

@@ -57,11 +57,12 @@ export function PendingQuestion({ question, entries, mayAnswer, onChoose }: Pend
   };
   useOptionKeys(hasOptions ? options.map(({ optionId }) => optionId) : [], (optionId) => void choose(optionId));
   const box = useRef<HTMLElement>(null);
+  const wasTapped = useRef(false);
   useLayoutEffect(() => {
     const section = box.current;
     return () => {
-      // It disappears with the focus, which then belongs to the field below it.
-      if (section?.contains(document.activeElement))
+      // It disappears with the focus, which then belongs to the field below it. A tap would open the keyboard of a touch device.
+      if (section?.contains(document.activeElement) && !wasTapped.current)
         document.querySelector<HTMLElement>('.composer textarea')?.focus({ preventScroll: true });
     };
   }, []);
@@ -72,7 +73,17 @@ export function PendingQuestion({ question, entries, mayAnswer, onChoose }: Pend
   );
   const hintId = useId();
   return (
-    <section className="question open pinned" aria-label={texts.question} ref={box}>
+    <section
+      className="question open pinned"
+      aria-label={texts.question}
+      ref={box}
+      onPointerDown={({ pointerType }) => {
+        wasTapped.current = pointerType === 'touch';
+      }}
+      onKeyDown={() => {
+        wasTapped.current = false;
+      }}
+    >
       <header>
         <Icon name={isPermission ? 'key' : 'bell'} />
         <b>{isPermission ? texts.permission : texts.question}</b>

@@ -126,7 +126,7 @@ function Question({ entry, state }: QuestionProps) {
   const isPermission = entry.reason === 'PERMISSION';
   const hint = questionHints[state];
   return (
-    <section className="question" aria-label={texts.question}>
+    <div className="question">
       <header>
         <Icon name={isPermission ? 'key' : 'bell'} />
         <b>{isPermission ? texts.permissionNeeded : texts.question}</b>
@@ -134,7 +134,7 @@ function Question({ entry, state }: QuestionProps) {
       </header>
       <Markdown text={entry.body} />
       {hint !== undefined && <p className="hint">{hint}</p>}
-    </section>
+    </div>
   );
 }
 

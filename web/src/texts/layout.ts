@@ -1,4 +1,4 @@
-import { rich, type Strings } from './kit.ts';
+import { plural, rich, type Strings } from './kit.ts';
 
 export const connectionBanner = {
   label: 'Connection',
@@ -76,6 +76,7 @@ export const palette = {
 export const shell = {
   skipToContent: 'Skip to content',
   menu: 'Menu',
+  needYou: (count: number) => plural(count, { one: '# session needs you', other: '# sessions need you' }),
   product: 'Switchyard',
   asideLabel: 'Console',
   goTo: 'Go to',

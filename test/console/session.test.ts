@@ -151,7 +151,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 120_000 }, ()
       consoleErrors: pageErrors,
       pictures,
     } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
-    await page.getByText('Working', { exact: true }).waitFor();
+    await page.getByRole('main').getByText('Working', { exact: true }).waitFor();
     await page.getByText('The agent is working.', { exact: true }).waitFor();
     // The prompt, and the two messages of the agent.
     await page.getByRole('article').nth(2).waitFor();

@@ -214,7 +214,7 @@ for (const agent of [findOpencode(), findGemini()])
 
       const window =
         missing === null ? await openSignedIn(browser, test, test.adminToken, { at: `/sessions/devin-${id}` }) : null;
-      const details = window?.page.getByRole('complementary', { name: 'Details' });
+      const details = window?.page.getByRole('tabpanel', { name: 'Details' });
       await details?.getByText('Add a greeting', { exact: true }).waitFor();
       await details?.getByText('open', { exact: true }).waitFor();
 

@@ -92,7 +92,7 @@ try {
   console.log(
     `Scrolling 72,000 pixels up: ${scrolled.frames} frames, slowest ${Math.round(scrolled.slowest)} ms, over 50 ms: ${scrolled.late}`,
   );
-  await page.getByRole('button', { name: 'To the end' }).click();
+  await page.getByRole('button', { name: 'Jump to latest' }).click();
   const at = performance.now();
   await write(live, entries);
   await page.getByText(`Message ${entries + live - 1}:`).waitFor({ timeout: 300_000 });

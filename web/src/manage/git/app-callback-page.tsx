@@ -12,7 +12,7 @@ import { Button } from '../../ui/button.tsx';
 import { safeAddress } from '../../ui/safe-address.ts';
 import { useOnce } from '../../ui/use-once.ts';
 import { visible } from '../../ui/visible.ts';
-import { takeQuery } from './take-query.ts';
+import { useTakenQuery } from './use-taken-query.ts';
 
 interface StoredApp {
   readonly name: string;
@@ -24,7 +24,7 @@ interface StoredApp {
  * installation.
  */
 export function AppCallbackPage() {
-  const [{ code, state }] = useState(() => takeQuery(['code', 'state']));
+  const { code, state } = useTakenQuery(['code', 'state']);
   const [app, setApp] = useState<StoredApp | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [complete, isBusy] = useSecretMutation<appCallbackPageMutation>(graphql`

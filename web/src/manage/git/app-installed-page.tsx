@@ -11,16 +11,16 @@ import { useSecretMutation } from '../../relay/use-secret-mutation.ts';
 import { Button } from '../../ui/button.tsx';
 import { useOnce } from '../../ui/use-once.ts';
 import { visible } from '../../ui/visible.ts';
-import { takeQuery } from './take-query.ts';
 import { TestResult } from './test-result.tsx';
 import { useConnectionTest } from './use-connection-test.ts';
+import { useTakenQuery } from './use-taken-query.ts';
 
 /**
  * `/manage/git/:id/installed`: the page to which GitHub leads the browser after the installation of an App. Records the installation, which
  * the service asks GitHub about, and tests the connection.
  */
 export function AppInstalledPage({ id }: { readonly id: string }) {
-  const [query] = useState(() => takeQuery(['installation_id', 'setup_action']));
+  const query = useTakenQuery(['installation_id', 'setup_action']);
   const [name, setName] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const { test, isTesting, result } = useConnectionTest();

@@ -49,11 +49,14 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 120_000
     await expect.poll(() => new URL(page.url()).search).toBe('?from=2026-03-01&to=2026-03-04');
     await page.getByRole('slider', { name: 'ACUs by day, as a chart' }).waitFor();
     // The chart of the first day alone may still be shown.
-    const isHigh = () =>
+    const readHeights = () =>
       page
         .locator('.chart rect.value')
-        .evaluateAll((all) => all.map((each) => Math.round(each.getBoundingClientRect().height) > 0));
-    await expect.poll(isHigh).toEqual([true, false, true, false]);
+        .evaluateAll((all) => all.map((each) => Math.round(each.getBoundingClientRect().height)));
+    await expect
+      .poll(async () => (await readHeights()).map((height) => height > 0))
+      .toEqual([true, false, true, false]);
+    const heights = await readHeights();
     expect((heights[0] as number) / (heights[2] as number)).toBeCloseTo(1.5 / 4, 1);
     await picture('usage');
     const rowsOf = async (title: string) => {

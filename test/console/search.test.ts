@@ -18,7 +18,7 @@ describe.skipIf(missing !== null)('the search', { timeout: 120_000 }, () => {
     await sayMany(all.test, id, 200);
     await appendToLog(all.test, id, toolCall(1, { title: 'Read Aqueducts.md', toolKind: 'read' }));
     await sayMany(all.test, id, 200);
-    await say(all.test, id, 'The aqueduct is repaired.');
+    await say(all.test, id, 'It is re-repaired.', 'The aqueduct is repaired.');
     const window = await all.open(`/sessions/${id}`);
     const { page } = window;
     await message(page, 'The aqueduct is repaired.').waitFor();
@@ -39,6 +39,11 @@ describe.skipIf(missing !== null)('the search', { timeout: 120_000 }, () => {
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('ArrowDown');
     await page.getByText('2 of 3').waitFor();
+    // Two words that a hyphen joins are one part of the text.
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('re-repaired');
+    await page.getByText('1 of 1').waitFor();
+    await expect.poll(() => marked(page)).toEqual(['re-repaired']);
     await page.keyboard.press('Control+a');
     await page.keyboard.type('zeppelin');
     await page.getByText('No matches').waitFor();

@@ -25,9 +25,8 @@ export function useSearchHighlights(box: RefObject<HTMLElement | null>, parts: r
 }
 
 function rangesIn(element: HTMLElement, parts: readonly string[]): Range[] {
-  const words = parts.filter((part) => part !== '').map(escapePattern);
-  if (words.length === 0) return [];
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.join('|')})`, 'giu');
+  const pattern = searchPattern(parts);
+  if (pattern === null) return [];
   const ranges: Range[] = [];
   const texts = document.createNodeIterator(element, NodeFilter.SHOW_TEXT);
   for (let node = texts.nextNode() as Text | null; node; node = texts.nextNode() as Text | null) {
@@ -42,4 +41,8 @@ function rangesIn(element: HTMLElement, parts: readonly string[]): Range[] {
   return ranges;
 }
 
-const escapePattern = (text: string) => text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+/** Returns a pattern that finds parts of texts, whatever characters they have, where a word begins; null without parts. */
+export function searchPattern(parts: readonly string[]): RegExp | null {
+  const words = parts.filter((part) => part !== '').map((part) => part.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'));
+  return words.length === 0 ? null : new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.join('|')})`, 'giu');
+}

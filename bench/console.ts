@@ -65,7 +65,10 @@ try {
     if (name === 'cold') await (await page.context().newCDPSession(page)).send('Network.clearBrowserCache');
     const at = performance.now();
     await page.goto(path);
-    await page.getByRole('log').getByText(`Message ${entries - 1}:`).waitFor();
+    await page
+      .getByRole('log')
+      .getByText(`Message ${entries - 1}:`)
+      .waitFor();
     console.log(`First message on screen, ${name}: ${Math.round(performance.now() - at)} ms`);
   }
   console.log(`In memory when opened: ${await heap()}; rows in the page: ${await page.locator('.row').count()}`);
@@ -95,7 +98,10 @@ try {
   await page.getByRole('button', { name: 'Jump to latest' }).click();
   const at = performance.now();
   await write(live, entries);
-  await page.getByRole('log').getByText(`Message ${entries + live - 1}:`).waitFor({ timeout: 300_000 });
+  await page
+    .getByRole('log')
+    .getByText(`Message ${entries + live - 1}:`)
+    .waitFor({ timeout: 300_000 });
   console.log(
     `${live} entries live: all shown after ${((performance.now() - at) / 1_000).toFixed(1)} s; in memory ${await heap()}`,
   );

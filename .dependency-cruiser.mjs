@@ -1,13 +1,26 @@
 // The architecture diagram of docs/architecture.md as a table: each folder, and the folders that it may import besides
 // itself. Imports only point down. A new folder needs a line here before it may import anything.
 const mayImport = {
-  'api/graphql': ['domain', 'auth', 'forges', 'http', 'providers'],
-  'api/rest': ['domain', 'auth', 'forges', 'http'],
+  'api/graphql': ['domain', 'auth', 'forges', 'http', 'providers', 'tracing'],
+  'api/rest': ['domain', 'auth', 'forges', 'http', 'tracing'],
   'api/console': ['domain', 'auth', 'http'],
   jobs: ['domain'],
   // HTTP features that all APIs share; imports none of the APIs.
   http: [],
-  domain: ['auth', 'agents', 'checkpoints', 'forges', 'git', 'providers', 'realtime', 'store', 'threads'],
+  domain: [
+    'auth',
+    'agents',
+    'checkpoints',
+    'forges',
+    'git',
+    'metrics',
+    'oidc',
+    'providers',
+    'realtime',
+    'store',
+    'threads',
+    'tracing',
+  ],
   auth: ['store', 'realtime'],
   // Agents fill directories, and hostile agents require a deletion without other imports.
   agents: ['threads', 'providers', 'git', 'checkpoints', 'store/delete-tree.ts'],
@@ -19,14 +32,50 @@ const mayImport = {
   providers: [],
   // Forges (GitHub, GitLab, Gitea, git servers): their APIs, credentials and webhooks. Knows neither tenants nor sessions.
   forges: [],
+  // Identity providers that speak OpenID Connect: their settings, and sign-ins with them. Knows neither users nor roles.
+  oidc: [],
+  // The metrics of a process, and the server that Prometheus reads.
+  metrics: ['store'],
+  // The traces of a process: their spans, and how these are sent.
+  tracing: ['store'],
   realtime: [],
   store: [],
+  // Backups of the database, the files and the key. Knows no rule of the domain.
+  backup: ['store'],
   // Reads the environment into one typed value, before anything else is built.
   config: ['agents', 'domain'],
   // Commands for the operator: above everything else, like main.ts.
-  cli: ['agents', 'assembly', 'auth', 'config', 'domain', 'http', 'realtime', 'store', 'main.ts', 'app.ts'],
+  cli: [
+    'agents',
+    'assembly',
+    'auth',
+    'backup',
+    'config',
+    'domain',
+    'http',
+    'oidc',
+    'realtime',
+    'store',
+    'main.ts',
+    'app.ts',
+  ],
   // Builds the parts of a process from the configuration.
-  assembly: ['agents', 'api', 'auth', 'config', 'domain', 'forges', 'http', 'jobs', 'providers', 'realtime', 'store'],
+  assembly: [
+    'agents',
+    'api',
+    'auth',
+    'config',
+    'domain',
+    'forges',
+    'http',
+    'jobs',
+    'metrics',
+    'oidc',
+    'providers',
+    'realtime',
+    'store',
+    'tracing',
+  ],
   // Worker threads with limits of time and memory: imports none of the programs that run in them.
   threads: [],
 };
@@ -39,6 +88,9 @@ const drivers = [
   { packages: ['@prisma', '@electric-sql/pglite', 'pglite-prisma-adapter'], folders: ['store'] },
   { packages: ['pg'], folders: ['store', 'realtime'] },
   { packages: ['flydrive', '@aws-sdk'], folders: ['store'] },
+  { packages: ['prom-client'], folders: ['metrics'] },
+  { packages: ['@opentelemetry'], folders: ['tracing'] },
+  { packages: ['openid-client', 'jose'], folders: ['oidc'] },
   { packages: ['@agentclientprotocol/sdk', '@modelcontextprotocol/sdk'], folders: ['agents'] },
   { packages: ['@pothos', 'graphql', 'graphql-yoga', 'graphql-ws', '@graphql-yoga'], folders: ['api/graphql'] },
 ];

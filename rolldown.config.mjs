@@ -1,5 +1,6 @@
 // npm run build: bundles the service into a few files. With one file per module, its start would take a third longer.
 import { readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'rolldown';
@@ -7,7 +8,7 @@ import { defineConfig } from 'rolldown';
 const root = import.meta.dirname;
 const src = resolve(root, 'src');
 
-/** Files that are started by their path in dist/: the service and its commands; and files that benches and tests load. */
+/** Files that are started by their path in dist/: the service and its commands. */
 const service = [
   'main',
   'cli/switchyard',
@@ -16,7 +17,14 @@ const service = [
   'cli/agents',
   'cli/schedules',
   'cli/maintenance',
+  'cli/backup',
+  'cli/restore',
   'cli/workspaces',
+  'cli/doctor',
+];
+
+/** Files that the build, benches and tests load; they are not part of the npm package. */
+const forDevelopment = [
   'embedded-template',
   ...['app', 'config/config', 'store/store', 'domain/sessions/log', 'realtime/create-notifier'],
   ...['realtime/create-broadcaster', 'store/cipher', 'domain/sessions/live/draft-message'],
@@ -38,17 +46,13 @@ const programs = [
   'domain/open-pull-requests/inert-thread',
 ];
 
-/** Packages with data files beside their code, large ones that are rarely used, and one whose format cannot be bundled. */
-const external = [
-  '@electric-sql/pglite',
-  /^@prisma\/client\/runtime\/query_compiler/,
-  /^@aws-sdk\//,
-  /^flydrive/,
-  /^@graphql-yoga\/render-graphiql/,
-  'pino',
-  'pg-native',
-  'jsonc-parser',
-];
+/** A package with data files beside its code: the only dependency of the npm package. */
+const external = ['@electric-sql/pglite'];
+
+/** Packages that others use if they are there. They are not dependencies of ours. */
+const absent = ['pg-native', 'bufferutil', 'utf-8-validate', 'node-libcurl', '@valkey/valkey-glide'];
+
+const packageFile = (path) => fileURLToPath(import.meta.resolve(path));
 
 /** A module looks for files relative to its own position in dist/, whichever bundle contains it. */
 const resolveOwnPaths = {
@@ -80,14 +84,53 @@ const listInputs = (name) => ({
   },
 });
 
-/** Copies the locks of the agents' programs, which are read at their place beside the code. */
-const copyLocks = {
-  name: 'copy-locks',
+/** The folder of the package that a module belongs to; null for a module of ours. */
+const packageFolder = (id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? null;
+
+/** The package of an import, such as `@scope/name` of `@scope/name/file`. */
+const packageOf = (specifier) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)[0];
+
+/**
+ * Writes `dist/NAME.parts.json` for scripts/package.ts: the files of the npm package, the packages that they import, and the
+ * folders of those that they contain.
+ */
+const listParts = (name) => ({
+  name: 'list-parts',
+  generateBundle(_options, bundle) {
+    const chunks = Object.values(bundle).filter(({ type }) => type === 'chunk');
+    const isShipped = ({ isEntry, name: entry }) => !(isEntry && forDevelopment.includes(entry));
+    const copied = name === 'service' ? copiedFiles().map(([fileName]) => fileName) : [];
+    const files = [...chunks.filter(isShipped).map(({ fileName }) => fileName), ...copied];
+    const imports = chunks
+      .flatMap((chunk) => [...chunk.imports, ...chunk.dynamicImports])
+      .filter((each) => !Object.hasOwn(bundle, each) && !each.startsWith('node:') && !builtinModules.includes(each))
+      .map(packageOf)
+      .filter((each) => !absent.includes(each));
+    const contained = [...this.getModuleIds()].flatMap((id) => packageFolder(id) ?? []).map((id) => relative(root, id));
+    const unique = (values) => [...new Set(values)].sort();
+    const parts = { files: unique(files), imports: unique(imports), contained: unique(contained) };
+    this.emitFile({ type: 'asset', fileName: `${name}.parts.json`, source: JSON.stringify(parts, null, 2) });
+  },
+});
+
+/** Files that the service reads at their place beside its code: the locks of the agents' programs, and Swagger UI. */
+const copiedFiles = () => {
+  const locks = readdirSync(resolve(src, 'agents/programs/locks')).map((agent) => {
+    const fileName = `agents/programs/locks/${agent}/package-lock.json`;
+    return [fileName, resolve(src, fileName)];
+  });
+  const swagger = ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt'].map((fileName) => [
+    `api/rest/swagger-ui/${fileName}`,
+    packageFile(`swagger-ui-dist/${fileName}`),
+  ]);
+  return [...locks, ...swagger];
+};
+
+const copyFiles = {
+  name: 'copy-files',
   generateBundle() {
-    const locks = 'agents/programs/locks';
-    for (const agent of readdirSync(resolve(src, locks))) {
-      const fileName = `${locks}/${agent}/package-lock.json`;
-      this.emitFile({ type: 'asset', fileName, source: readFileSync(resolve(src, fileName)) });
+    for (const [fileName, path] of copiedFiles()) {
+      this.emitFile({ type: 'asset', fileName, source: readFileSync(path) });
     }
   },
 };
@@ -95,10 +138,16 @@ const copyLocks = {
 const build = (name, entries, chunks) => ({
   input: Object.fromEntries(entries.map((entry) => [entry, resolve(src, `${entry}.ts`)])),
   platform: 'node',
-  external,
-  // Its main file is CommonJS, where every use would go through a getter.
-  resolve: { alias: { graphql$: fileURLToPath(import.meta.resolve('graphql/index.mjs')) } },
-  plugins: [resolveOwnPaths, listInputs(name), ...(name === 'service' ? [copyLocks] : [])],
+  external: [...external, ...absent],
+  resolve: {
+    alias: {
+      // Its main file is CommonJS, where every use would go through a getter.
+      graphql$: packageFile('graphql/index.mjs'),
+      // Its main file has a format that cannot be bundled.
+      'jsonc-parser$': packageFile('jsonc-parser/lib/esm/main.js'),
+    },
+  },
+  plugins: [resolveOwnPaths, listInputs(name), listParts(name), ...(name === 'service' ? [copyFiles] : [])],
   output: {
     dir: 'dist',
     entryFileNames: '[name].js',
@@ -110,7 +159,7 @@ const build = (name, entries, chunks) => ({
 });
 
 const builds = {
-  service: build('service', service, 'parts'),
+  service: build('service', [...service, ...forDevelopment], 'parts'),
   programs: build('programs', programs, 'parts-of-programs'),
 };
 

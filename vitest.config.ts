@@ -25,10 +25,10 @@ const excluded = [...configDefaults.exclude, ...filesWithoutGit()];
 
 const everywhere = {
   exclude: excluded,
-  testTimeout: 60_000,
-  hookTimeout: 120_000,
+  testTimeout: 180_000,
+  hookTimeout: 240_000,
   // As long as Playwright waits: on a busy machine the second that is usual says nothing.
-  expect: { poll: { timeout: 20_000 } },
+  expect: { poll: { timeout: 60_000 } },
   pool: 'forks' as const,
   globalSetup: ['test/support/global-setup-built.ts'],
   execArgv: [...nodeOptions],

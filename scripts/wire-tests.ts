@@ -123,6 +123,8 @@ export const wireTests: Readonly<Record<string, readonly string[]>> = {
     'graphql/acu-limits',
   ],
   'src/domain/webhooks/': ['graphql/webhook-endpoints', 'system/webhooks', 'system/webhook-targets'],
+  'src/backup/': ['system/backups', 'system/backups-refused', 'system/backups-under-load', 'system/backups-in-s3'],
+  'src/oidc/': ['auth/sign-on*'],
   'src/http/': ['http/*', 'rest/http-*'],
   'src/jobs/': ['system/idle-sessions', 'system/due-automations', 'system/workspace-retention', 'system/webhooks'],
   'src/realtime/': ['realtime/*', 'graphql/subscriptions-*'],

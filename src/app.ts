@@ -12,12 +12,14 @@ import { createAgentWatch } from './assembly/agent-watch.ts';
 import { createHttpServer } from './assembly/create-http-server.ts';
 import { createJobs } from './assembly/create-jobs.ts';
 import { createLog, createServices } from './assembly/create-services.ts';
+import { measureRequests, openMetrics } from './assembly/open-metrics.ts';
 import { openWorker } from './assembly/open-worker.ts';
 import { withoutOutages } from './assembly/outage-logs.ts';
 import type { PackageOf } from './assembly/program-manager.ts';
 import { createReadiness } from './assembly/readiness.ts';
 import { createRequestRouter } from './assembly/route-request.ts';
 import { outagePage } from './assembly/service-pages.ts';
+import { traceRequests } from './assembly/trace-requests.ts';
 import type { Config } from './config/config.ts';
 import type { Log, Services } from './domain/context.ts';
 import type { MonotonicClock } from './domain/execution/checkpoints/monotonic-clock.ts';
@@ -32,6 +34,7 @@ import { type HttpListener, listen, listeningAddress, serviceAddress } from './h
 import type { Reply } from './http/reply.ts';
 import type { RequestView } from './http/request-view.ts';
 import { defaultRequestTimes, type RequestTimes } from './http/slow-requests.ts';
+import type { MetricsServer } from './metrics/serve-metrics.ts';
 import { openStore, type Store } from './store/store.ts';
 
 /** The build output of the console: beside this file in a built service, otherwise in the repository's `dist`. */
@@ -132,7 +135,11 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
     keyUses,
     legacyUses,
     worker,
-    respond: (request) => route(request).catch(outagePage),
+    respond: measureRequests(
+      config,
+      services,
+      traceRequests(config, services.tracing, (request) => route(request).catch(outagePage)),
+    ),
     async start() {
       services.notifier.subscribe('keys', services.keyCache.invalidate);
       await Promise.all([services.notifier.start(), services.broadcaster.start()]);
@@ -141,6 +148,7 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
       services.liveViewers.start();
       keyUses.start();
       legacyUses.start();
+      metricsServer = await openMetrics(config, services, { openStreams, watches, worker });
       httpListener = await listen(server, config);
       const { port } = httpListener;
       const url = listeningAddress(config.host, port);
@@ -167,6 +175,7 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
     upgrade: graphql.upgrade,
   });
 
+  let metricsServer: MetricsServer | null = null;
   let httpListener: HttpListener | null = null;
   let stopped: Promise<void> | null = null;
   const stopAll = async () => {
@@ -194,6 +203,8 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
     await closed;
     await services.broadcaster.stop();
     await services.notifier.stop();
+    await metricsServer?.close();
+    await services.tracing.close();
     await store.close();
     log.info({}, 'Switchyard has stopped.');
   };

@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { sharedNetworkWarning } from './agents/profiles/shared-networks.ts';
 import { createApp } from './app.ts';
 import { describeAgents } from './assembly/describe-agents.ts';
+import { commandLine } from './common/command-line.ts';
 import { readConfig } from './config/config.ts';
 import { consoleLinkAddress, createConsoleLink } from './domain/identity/keys/console-links.ts';
 import type { FirstStart } from './domain/installation/bootstrap.ts';
@@ -27,7 +28,10 @@ const { url } = await app.start().catch(async (error: unknown) => {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     setTimeout(() => process.exit(1), config.stopDelayMs + stopTimeoutMs).unref();
-    app.stop().then(() => process.exit(0), giveUp);
+    app.stop().then(
+      () => process.exit(0),
+      (error: unknown) => giveUp(error, 'Switchyard did not stop as it should.'),
+    );
   });
 }
 
@@ -36,7 +40,7 @@ const agentsText = describeAgents(app.services.agents, config);
 if (firstStart) {
   const link = await signInLink(firstStart.adminToken);
   process.stdout.write(firstStartText(url, firstStart, { link, agentsText }));
-} else process.stdout.write(`Switchyard is at ${url}. ${hint()}\n${agentsText}\n`);
+} else process.stdout.write(`Switchyard is at ${url}. Its data is in ${config.dataDir}. ${hint()}\n${agentsText}\n`);
 warnOfSharedNetworks();
 
 async function readAndCreate() {
@@ -52,13 +56,13 @@ async function readAndCreate() {
 function hint(): string {
   if (roles.includes('api')) {
     const isEmbedded = config.databaseUrl === null;
-    return `If you lose the administrator token, ${isEmbedded ? 'stop the service and ' : ''}run "npm run token" with the same variables.`;
+    return `If you lose the administrator token, ${isEmbedded ? 'stop the service and ' : ''}run "${commandLine('token')}" with the same variables.`;
   }
   return `This process runs only as ${roles.join(' and ')}. It does not serve the API; its address is for health checks.`;
 }
 
-function giveUp(error: unknown): never {
-  process.stderr.write(`Switchyard cannot start.\n${error instanceof Error ? error.message : String(error)}\n`);
+function giveUp(error: unknown, summary: string = 'Switchyard cannot start.'): never {
+  process.stderr.write(`${summary}\n${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
 }
 
@@ -91,21 +95,25 @@ function firstStartText(
     query:
       '{ organizations(first: 1) { nodes { sessions(first: 1) { nodes { sessionId title status messages(first: 20) { nodes { type body } } } } } } }',
   });
+  // A token of the configuration is known to the operator, and the log of a container is read by others.
+  const isConfigured = config.bootstrapToken !== null;
+  const bearer = isConfigured ? `"Authorization: Bearer $BOOTSTRAP_TOKEN"` : `'Authorization: Bearer ${adminToken}'`;
   return `
 Switchyard is at ${address}. Keep the following: it is shown only once.
 
-${link}  Administrator's token   ${adminToken}
+${link}  Administrator's token   ${isConfigured ? 'that of BOOTSTRAP_TOKEN' : adminToken}
   v1 key                  ${v1Key}
   Organization            org-${organizationId}
+  Data                    ${config.dataDir}
 
 ${agentsText}
 
 Start a session and read the newest one with GraphQL (in a browser: ${address}/graphql):
 
-curl -s ${address}/graphql -H 'Authorization: Bearer ${adminToken}' -H 'Content-Type: application/json' \\
+curl -s ${address}/graphql -H ${bearer} -H 'Content-Type: application/json' \\
   -d '${graphql}'
 
-curl -s ${address}/graphql -H 'Authorization: Bearer ${adminToken}' -H 'Content-Type: application/json' \\
+curl -s ${address}/graphql -H ${bearer} -H 'Content-Type: application/json' \\
   -d '${read}'
 
 The same with REST v1:

@@ -1,3 +1,5 @@
+import type { StartSpan } from '../common/trace-span.ts';
+import type { AgentExchange } from './agent-exchange.ts';
 import type { AskCredential, ProviderCredential } from './credential.ts';
 import type { AgentOffer } from './options/agent-option.ts';
 import type { ProviderFailure, ProviderSettings } from './provider.ts';
@@ -232,15 +234,6 @@ export interface DraftSink {
   grow(growth: DraftGrowth): void;
 }
 
-/** A request to an agent and its outcome. */
-export interface AgentExchange {
-  readonly method: string;
-  readonly tookMs: number;
-  /** The agent's response; undefined if it did not answer or refused. */
-  readonly result: unknown;
-  readonly error: Error | null;
-}
-
 /** The settings of a process. */
 export interface AgentLaunch {
   readonly profile: AgentProfile;
@@ -269,6 +262,8 @@ export interface AgentLaunch {
   readonly credential?: AskCredential;
   /** Called after each model call with the failure that further calls would have, or null if it succeeded. Must not throw. */
   onOutcome?(credential: ProviderCredential, failure: ProviderFailure | null): void;
+  /** Starts the span of a model call. If missing: none is recorded. */
+  readonly startSpan?: StartSpan | undefined;
   /**
    * Creates a function that masks these values in a text, in all encodings that programs use; with `isPiece`, also a
    * part of a value at the text's ends. If missing: only the exact values.

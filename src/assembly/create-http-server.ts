@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { createGraphql } from '../api/graphql/server.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../domain/context.ts';
+import type { AccessEntry } from '../http/access-log.ts';
 import { createPipeline } from '../http/create-pipeline.ts';
 import { ignoreUpgrade } from '../http/ignore-upgrade.ts';
 import { createInFlight } from '../http/in-flight.ts';
@@ -32,7 +33,8 @@ export interface HttpServer {
 export function createHttpServer(config: Config, parts: HttpServerParts): HttpServer {
   const { log, requestTimes, respond } = parts;
   const addressOf = createAddressOf(config.trustProxy);
-  const listener = createPipeline({ respond, corsOrigins: config.corsOrigins, addressOf, log });
+  const logAccess = config.hasAccessLog ? (entry: AccessEntry) => log.info(entry, 'request') : null;
+  const listener = createPipeline({ respond, corsOrigins: config.corsOrigins, addressOf, log, logAccess });
   const inFlight = createInFlight();
   const { keepAliveMs: keepAliveTimeout } = config;
   const serverOptions = { keepAliveTimeout, ...headerLimit, ...serverTimes(requestTimes) };

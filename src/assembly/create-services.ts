@@ -14,12 +14,16 @@ import { createOpenStreams, type OpenStreams } from '../domain/limits/open-strea
 import { createMaintenance } from '../domain/maintenance/maintenance.ts';
 import { createLegacyUses, type LegacyUses } from '../domain/usage/legacy-calls/legacy-uses.ts';
 import { createForges } from '../forges/forges.ts';
+import { createMetrics } from '../metrics/metrics.ts';
+import { createOidcProviders } from '../oidc/providers.ts';
+import { readOidcSettings } from '../oidc/settings.ts';
 import { createBroadcaster } from '../realtime/create-broadcaster.ts';
 import { createNotifier } from '../realtime/create-notifier.ts';
 import { createKeyring, loadSecretKey } from '../store/cipher.ts';
 import { openFileStorage, openFiles } from '../store/files.ts';
 import { createSegmentFiles } from '../store/segment-files.ts';
 import type { Store } from '../store/store.ts';
+import { openTracing } from '../tracing/open-tracing.ts';
 import { notifierLog } from './outage-logs.ts';
 
 /** The services of the domain, and the parts of them that the app starts and stops. */
@@ -45,6 +49,8 @@ export async function createServices(
   { store, log, agents }: { readonly store: Store; readonly log: Log; readonly agents: ProfileRegistry },
 ): Promise<BuiltServices> {
   const { databaseUrl, attachmentsDir: directory, s3, maxAttachmentBytes, maxToolOutputBytes } = config;
+  const { oidcProvidersPath } = config;
+  const oidcSettings = oidcProvidersPath === null ? [] : await readOidcSettings(oidcProvidersPath);
   const { secretKey, isGenerated } = await loadSecretKey({ dataDir: config.dataDir, fromEnv: config.secretKey });
   const keyring = createKeyring({ secretKey, previousSecretKey: config.previousSecretKey });
   const execute: Store['execute'] = (sql, values) => store.execute(sql, values);
@@ -54,7 +60,9 @@ export async function createServices(
   const files = await openFiles(storage, join(config.dataDir, 'uploads'));
   const segments = createSegmentFiles(storage);
   const limits = { maxAttachmentBytes, maxToolOutputBytes, checkpoints: config.checkpoints };
-  const base = { store, notifier, broadcaster, keyring, log, files, segments, ...limits, now: () => new Date() };
+  const tracing = await openTracing({ ...config.traces, log });
+  const parts = { store, notifier, broadcaster, keyring, log, files, segments, metrics: createMetrics(), tracing };
+  const base = { ...parts, ...limits, now: () => new Date() };
   // Reads `services.now` on each call: tests move the clock.
   const clocked = { ...base, now: () => services.now() };
   const keyUses = createKeyUses(base);
@@ -83,6 +91,7 @@ export async function createServices(
     mentionName: config.mentionName,
     isPrivateWebhookAllowed: config.isPrivateWebhookAllowed,
     isPrivateProviderAllowed: config.isPrivateProviderAllowed,
+    identityProviders: createOidcProviders(oidcSettings, clocked.now),
     forges: createForges({ allowHttp: config.isHttpForgeAllowed, now: () => clocked.now().getTime() }),
     // Contexts read it for each request, after the process listens.
     get baseUrl() {

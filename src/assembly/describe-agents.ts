@@ -1,5 +1,6 @@
 import type { ProfileRegistry } from '../agents/profile-registry.ts';
 import { describeOwnKey } from '../agents/profiles/route-launch.ts';
+import { commandLine } from '../common/command-line.ts';
 import type { Config } from '../config/config.ts';
 
 /** Describes the default agent for the operator: its program, where its key comes from, and how to change it. */
@@ -19,7 +20,7 @@ export function describeAgents(
     return `Sessions run on the demo agent, which has no model: there is no key for ${names}. ${howToGiveKey(agents, first)}`;
   }
   const install = canInstallAgents
-    ? 'For a real agent, run "npm run agents -- install opencode" (or claude, codex, gemini, qwen, cline).'
+    ? `For a real agent, run "${commandLine('agents', 'install opencode')}" (or claude, codex, gemini, qwen, cline).`
     : 'For a real agent, install its program (docs/agents.md): AGENTS_INSTALL is off.';
   return `Sessions run on the demo agent, which has no model. ${install} ${howToGiveKey(agents, null)}`;
 }

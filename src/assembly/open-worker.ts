@@ -7,6 +7,7 @@ import { missingPrograms } from '../agents/profiles/programs.ts';
 import { openDrivers } from '../agents/sandbox/drivers.ts';
 import { enterprisePermissions, organizationPermissions } from '../auth/permissions.ts';
 import { systemViewer } from '../auth/viewer.ts';
+import { commandLine } from '../common/command-line.ts';
 import type { Config } from '../config/config.ts';
 import type { Context, Services } from '../domain/context.ts';
 import type { MonotonicClock } from '../domain/execution/checkpoints/monotonic-clock.ts';
@@ -107,8 +108,7 @@ async function identifyWorker(
     await adoptWorkspaces({ store }, id, formerIds);
     await forgetFormerIds(dataDir, id);
   } else {
-    const message =
-      'Sessions wait for the original of this data directory. If this copy replaces it, stop the service and run "npm run workspaces -- adopt".';
+    const message = `Sessions wait for the original of this data directory. If this copy replaces it, stop the service and run "${commandLine('workspaces', 'adopt')}".`;
     log.warn({ formerIds }, message);
   }
   return id;

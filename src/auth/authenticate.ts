@@ -2,10 +2,11 @@ import { timingSafeEqual } from 'node:crypto';
 import { DomainError } from '../common/errors.ts';
 import type { Keyring } from '../store/cipher.ts';
 import type { Store } from '../store/store.ts';
+import { groupRolesOf } from './group-roles.ts';
 import { isAddressAllowed } from './ip-ranges.ts';
 import type { KeyCache } from './key-cache.ts';
 import { organizationPermissions, type RolePermission } from './permissions.ts';
-import type { ApiKeyKind, Principal, Viewer } from './viewer.ts';
+import type { ApiKeyKind, Owner, Principal, Viewer } from './viewer.ts';
 
 interface Grant {
   organizationId: string | null;
@@ -13,12 +14,13 @@ interface Grant {
   permissions: RolePermission[];
 }
 
-/** A key and its owner, as stored in the database. */
+/** A key and its owner, as stored in the database; or a user without a key, in a console session of its own. */
 export interface KeyRow {
-  id: string;
+  /** Null, as `kind` and `name`: a user without a key. */
+  id: string | null;
   tokenHash: string;
-  kind: ApiKeyKind;
-  name: string;
+  kind: ApiKeyKind | null;
+  name: string | null;
   enterpriseId: string;
   organizationId: string | null;
   userId: string | null;
@@ -39,7 +41,8 @@ export interface KeyRow {
 
 // Reads in one statement the key, its owner, every role (except in deleted organizations) and the addresses from which
 // the key may be used.
-const keysWith = (columns: string, join: string) => `
+const groupRoles = `(select gr.organization_id, gr.role_id from ${groupRolesOf('k.user_id')})`;
+const keysWith = (columns: string, from: string) => `
   select ${columns}k.id, k.token_hash as "tokenHash", k.kind, k.name, k.enterprise_id as "enterpriseId", k.organization_id as "organizationId", k.user_id as "userId",
          k.service_user_id as "serviceUserId", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
          u.email, u.name as "userName", s.name as "serviceUserName", s.organization_id as "serviceUserOrganizationId",
@@ -50,18 +53,42 @@ const keysWith = (columns: string, join: string) => `
               from role_assignment a join role r on r.id = a.role_id left join organization o on o.id = a.organization_id
              where (a.user_id = k.user_id or a.service_user_id = k.service_user_id) and o.deleted_at is null
             union all
+            select gr.organization_id, r.scope, r.permissions
+              from ${groupRoles} gr join role r on r.id = gr.role_id left join organization o on o.id = gr.organization_id
+             where o.deleted_at is null
+            union all
             select k.organization_id, r.scope, r.permissions from role r where r.id = k.role_id) g) as grants
-    from api_key k
+    from ${from}
     join enterprise e on e.id = k.enterprise_id
     left join user_account u on u.id = k.user_id
     left join service_user s on s.id = k.service_user_id
-    left join organization ko on ko.id = k.organization_id ${join}`;
-const keys = keysWith('', '');
-const keysWithEpoch = keysWith('(select key_epoch from installation) as epoch, ', '');
+    left join organization ko on ko.id = k.organization_id`;
+const keys = keysWith('', 'api_key k');
+const keysWithEpoch = keysWith('(select key_epoch from installation) as epoch, ', 'api_key k');
+// A session acts with a key or, after a sign-in at an identity provider, as its user.
 const keysOfSessions = keysWith(
   `c.id as "consoleSessionId", c.token_hash as "sessionHash", c.page_secret_hash as "pageSecretHash",
    c.expires_at as "sessionExpiresAt", c.confirmed_at as "confirmedAt", `,
-  'join console_session c on c.api_key_id = k.id',
+  `console_session c cross join lateral (
+      select a.id, a.token_hash, a.kind, a.name, a.enterprise_id, a.organization_id, a.user_id, a.service_user_id, a.expires_at,
+             a.revoked_at, a.role_id
+        from api_key a where a.id = c.api_key_id
+      union all
+      select null, null, null, null, own.enterprise_id, null, own.id, null, null, null, null
+        from user_account own where own.id = c.user_id) k`,
+);
+
+// A principal without a key of its own in use: a user, a service user or a service key.
+const principals = keysWith(
+  '',
+  `(select null as id, null as token_hash, null as kind, null as name, own.enterprise_id, null as organization_id, own.id as user_id,
+        null as service_user_id, null::timestamptz as expires_at, null::timestamptz as revoked_at, null as role_id
+      from user_account own where own.id = $1
+    union all
+    select null, null, null, null, x.enterprise_id, x.organization_id, null, x.id, null, null, null from service_user x where x.id = $2
+    union all
+    select a.id, a.token_hash, a.kind, a.name, a.enterprise_id, a.organization_id, null, null, a.expires_at, a.revoked_at, a.role_id
+      from api_key a where a.id = $3 and a.kind = 'SERVICE') k`,
 );
 
 interface SessionRow extends KeyRow {
@@ -118,8 +145,12 @@ export async function authenticate(
     throw new DomainError('UNAUTHENTICATED', invalidKeyMessage);
   }
   requireAddress(key.row, address);
-  services.keyUsage.recordUse(key.row.id, key.newHash);
+  recordUse(services, key.row, key.newHash);
   return key.viewer;
+}
+
+function recordUse({ keyUsage }: AuthServices, { id }: KeyRow, newHash: string | null): void {
+  if (id !== null) keyUsage.recordUse(id, newHash);
 }
 
 async function readKey(services: AuthServices, token: string | null): Promise<CachedKey | null> {
@@ -146,7 +177,7 @@ export interface ConsoleCredentials {
 
 /**
  * Returns the viewer of a browser that is signed in to the console, from both halves of its sign-in. It is the viewer
- * of the key that signed in, while the key and the sign-in both last. A cookie counts only with the page secret of the
+ * of the key that signed in, while the key and the sign-in both last; or the user, while it has a role. A cookie counts only with the page secret of the
  * same sign-in. Throws UNAUTHENTICATED as {@link authenticate} does.
  */
 export async function authenticateConsole(
@@ -170,14 +201,14 @@ export async function authenticateConsole(
     throw new DomainError('UNAUTHENTICATED', notSignedInMessage);
   }
   requireAddress(row, address);
-  services.keyUsage.recordUse(row.id, null);
-  const { consoleSessionId: id, sessionExpiresAt: expiresAt, confirmedAt } = row;
-  return ofSession(row, { id, expiresAt, confirmedAt });
+  recordUse(services, row, null);
+  return ofSession(row, sessionOf(row));
 }
 
 /** A key in use: its address, and its console session if it has one. */
 export interface KeyInUse {
-  readonly apiKeyId: string;
+  /** Null: a console session of a user acts without a key. */
+  readonly apiKeyId: string | null;
   readonly address: string | null;
   readonly consoleSessionId?: string | undefined;
 }
@@ -185,34 +216,49 @@ export interface KeyInUse {
 /**
  * Returns the current viewers of these keys by unprefixed key id, each for the address that it is used from. A key has
  * no viewer if it has ended, may no longer be used from that address, or belongs to a console session that is over.
- * Sends at most two statements, for at most 1,000 keys.
+ * Sends at most two statements, for at most 1,000 keys and sessions of users.
  */
 export async function findViewers(
   services: Pick<AuthServices, 'store' | 'now'>,
   uses: readonly KeyInUse[],
 ): Promise<(Viewer | null)[]> {
-  const ids = [...new Set(uses.map(({ apiKeyId }) => apiKeyId))];
-  const rows = await services.store.query<KeyRow>(`${keys} where k.id = any($1)`, [ids]);
+  const ids = [...new Set(uses.flatMap(({ apiKeyId }) => apiKeyId ?? []))];
+  const sessionIds = [...new Set(uses.flatMap(({ consoleSessionId }) => consoleSessionId ?? []))];
+  const rows = ids.length === 0 ? [] : await services.store.query<KeyRow>(`${keys} where k.id = any($1)`, [ids]);
   const found = new Map(rows.map((row) => [row.id, row]));
-  const sessionIds = uses.flatMap(({ consoleSessionId }) => consoleSessionId ?? []);
   const sessions = await findSessions(services, sessionIds);
   return uses.map(({ apiKeyId, address, consoleSessionId }) => {
-    const key = found.get(apiKeyId);
+    const session = consoleSessionId === undefined ? undefined : sessions.get(consoleSessionId);
+    // A session never stands in for another key than its own.
+    const key = apiKeyId === null ? (session?.id === null ? session : undefined) : found.get(apiKeyId);
     if (!key || !isLive(key, services.now()) || !isAddressAllowed(key.ipRanges, address)) return null;
     if (consoleSessionId === undefined) return toViewer(key);
-    const session = sessions.get(consoleSessionId);
-    return session ? ofSession(key, session) : null;
+    return session?.id === apiKeyId ? ofSession(key, sessionOf(session)) : null;
   });
 }
 
+/**
+ * Returns the current viewer of a principal, without a key; null: it has ended, or has no role. `address`: it must be allowed;
+ * undefined: any. Within a transaction, pass the transaction as the store.
+ */
+export async function findPrincipalViewer(
+  { store, now }: { readonly store: Pick<Store, 'query'>; readonly now: () => Date },
+  { userId, serviceUserId, serviceKeyId }: Owner,
+  address?: string | null,
+): Promise<Viewer | null> {
+  const [row] = await store.query<KeyRow>(principals, [userId, serviceUserId, serviceKeyId]);
+  if (!row || !isLive(row, now())) return null;
+  if (address !== undefined && !isAddressAllowed(row.ipRanges, address)) return null;
+  return toViewer(row);
+}
+
 async function findSessions({ store, now }: Pick<AuthServices, 'store' | 'now'>, ids: readonly string[]) {
-  if (ids.length === 0) return new Map<string, ConsoleSession>();
-  const rows = await store.query<ConsoleSession>(
-    `select id, expires_at as "expiresAt", confirmed_at as "confirmedAt" from console_session
-      where id = any($1) and expires_at > $2`,
-    [ids, now()],
-  );
-  return new Map(rows.map((row) => [row.id, row]));
+  if (ids.length === 0) return new Map<string, SessionRow>();
+  const rows = await store.query<SessionRow>(`${keysOfSessions} where c.id = any($1) and c.expires_at > $2`, [
+    ids,
+    now(),
+  ]);
+  return new Map(rows.map((row) => [row.consoleSessionId, row]));
 }
 
 interface ConsoleSession {
@@ -220,6 +266,12 @@ interface ConsoleSession {
   readonly expiresAt: Date;
   readonly confirmedAt: Date | null;
 }
+
+const sessionOf = ({ consoleSessionId: id, sessionExpiresAt: expiresAt, confirmedAt }: SessionRow): ConsoleSession => ({
+  id,
+  expiresAt,
+  confirmedAt,
+});
 
 function ofSession(key: KeyRow, session: ConsoleSession): Viewer {
   const viewer = toViewer(key);
@@ -263,13 +315,15 @@ function isAmong(stored: string, hashes: readonly string[]): boolean {
 
 function isLive(key: KeyRow, now: Date): boolean {
   if (key.revokedAt || key.userDeletedAt || key.serviceUserDeletedAt || key.organizationDeletedAt) return false;
+  // A user without a role has nothing to sign in for; the last role may be lost at any time.
+  if (key.id === null && key.grants.length === 0) return false;
   return [key.expiresAt, key.serviceUserExpiresAt].every((end) => end === null || end > now);
 }
 
 function toPrincipal(key: KeyRow): Principal {
   if (key.userId) return { type: 'USER', id: key.userId, name: key.userName, email: key.email ?? '' };
   if (key.serviceUserId) return { type: 'SERVICE_USER', id: key.serviceUserId, name: key.serviceUserName ?? '' };
-  return { type: 'SERVICE_KEY', id: key.id, name: key.name };
+  return { type: 'SERVICE_KEY', id: key.id ?? '', name: key.name ?? '' };
 }
 
 function toViewer(key: KeyRow): Viewer {

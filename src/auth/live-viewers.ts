@@ -43,7 +43,7 @@ export interface LiveViewers {
 
 interface Followed {
   viewer: Viewer;
-  readonly apiKeyId: string;
+  readonly apiKeyId: string | null;
   readonly address: string | null;
   readonly consoleSessionId: string | undefined;
   /** False until the first read after it was followed: its key may have ended between the two. */
@@ -122,7 +122,7 @@ export function createLiveViewers(services: LiveViewerServices): LiveViewers {
       };
       const entry: Followed = {
         viewer,
-        apiKeyId: viewer.apiKeyId ?? '',
+        apiKeyId: viewer.apiKeyId,
         address,
         consoleSessionId: viewer.consoleSessionId,
         isChecked: false,

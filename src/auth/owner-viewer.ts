@@ -1,4 +1,5 @@
 import type { Store } from '../store/store.ts';
+import { rolesOfUser } from './group-roles.ts';
 import { manageOwnSessions, organizationPermissions, type RolePermission } from './permissions.ts';
 import type { Principal, Viewer } from './viewer.ts';
 
@@ -25,10 +26,11 @@ const owners = `
   select o.enterprise_id as "enterpriseId", u.email, u.name as "userName", x.name as "serviceUserName",
          o.deleted_at is not null or ($2::text is not null and (u.id is null or u.deleted_at is not null))
            or ($3::text is not null and (x.id is null or x.deleted_at is not null or x.expires_at <= $4::timestamptz)) as "isGone",
-         (select json_agg(distinct p) from role_assignment a join role r on r.id = a.role_id
-            cross join lateral unnest(r.permissions) p
-           where (a.user_id = $2 or a.service_user_id = $3)
-             and (a.organization_id = o.id or (r.scope <> 'organization' and a.organization_id is null))) as permissions
+         (select json_agg(distinct p) from (
+              select b.organization_id, b.role_id from role_assignment b where b.service_user_id = $3
+               union all ${rolesOfUser('$2')}) a
+            join role r on r.id = a.role_id cross join lateral unnest(r.permissions) p
+           where (a.organization_id = o.id or (r.scope <> 'organization' and a.organization_id is null))) as permissions
     from organization o
     left join user_account u on u.id = $2 and u.enterprise_id = o.enterprise_id
     left join service_user x on x.id = $3 and x.enterprise_id = o.enterprise_id

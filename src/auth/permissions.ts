@@ -149,6 +149,7 @@ export const permissionFor = {
   manageEnterpriseServiceKeys: 'ManageAccountServiceUsers',
   manageUserKeys: 'ManageAccountMembership',
   createKeyForUser: 'ManageAccountMembership',
+  manageSignInLinks: 'ManageAccountMembership',
   revokeAllKeys: 'ManageEnterpriseSettings',
 
   listOrganizations: 'ReadAccountMeta',

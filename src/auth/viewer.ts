@@ -36,11 +36,11 @@ export interface Viewer {
   readonly organizations: ReadonlyMap<string, ReadonlySet<RolePermission>>;
   /** The time when the key expires, or the console session in which it is used; null: never. */
   readonly expiresAt: Date | null;
-  /** The unprefixed id of the console session in which the key is used. */
+  /** The unprefixed id of the console session in which the key is used, or in which a user acts without a key. */
   readonly consoleSessionId?: string;
   /**
-   * For a console session: the time when the browser last sent the key's token; null: never, for example after a
-   * sign-in by link.
+   * For a console session: the time when the browser last sent the key's token, or its user entered credentials at an identity
+   * provider; null: never, for example after a sign-in by link.
    */
   readonly confirmedAt?: Date | null;
   /** For a console session: the time when the key itself expires, which may be later than the session. */

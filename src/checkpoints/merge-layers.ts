@@ -7,7 +7,7 @@ const maxTargetBytes = 4_095;
 /**
  * Merges the layers of a checkpoint, and checks all paths: an agent chose the names. The result has a directory for each parent of a
  * path. The layers may have been saved at different times. The layer `files` is newer: its entries replace those of `ignored`, and what
- * `ignored` has in a directory that no longer exists is left out. Yields every few milliseconds. Throws CheckpointError.
+ * `ignored` has in a directory that no longer exists is left out. The entries of `files` come first. Yields every few milliseconds. Throws CheckpointError.
  */
 export function* mergeLayers(files: Manifest, ignored: Manifest | null): Generator<undefined, Map<string, Entry>> {
   yield* checkEntries(files.entries, (path) => hasParent(files.entries, path));

@@ -16,9 +16,11 @@ export interface OpenCheckpointOptions extends Pick<RestoreRequest, 'content' | 
 export interface CheckpointReader {
   /**
    * The entries of both layers by path, which has one character for each byte: the roots, and what is below. Each path is in a
-   * directory. In no order.
+   * directory. Those of the layer `files` come first, otherwise in no order.
    */
   readonly entries: ReadonlyMap<string, Entry>;
+  /** The number of entries of the layer `files`. Git ignores the other ones. */
+  readonly fileEntryCount: number;
   /**
    * Reads a file, or the part of it that a range has; both ends are included, and what exceeds the file is left out. Reads only the
    * blocks that it needs, at the pace of the stream. The stream fails with CheckpointError.
@@ -45,6 +47,7 @@ export async function openCheckpoint(options: OpenCheckpointOptions): Promise<Ch
   const blocks = new BlockReader(keys, segments);
   return {
     entries,
+    fileEntryCount: files.entries.size,
     read(path, { range, signal } = {}) {
       const entry = entries.get(path);
       if (entry?.type !== 'file') throw new Error('Only a file of the checkpoint can be read.');

@@ -3,6 +3,7 @@ import { agentPackages } from '../agents/programs/packages.ts';
 import { findInstalled } from '../agents/programs/program-directory.ts';
 import { ProgramError } from '../agents/programs/program-error.ts';
 import type { InstallProgress } from '../agents/programs/watch-progress.ts';
+import { commandLine } from '../common/command-line.ts';
 import type { Config } from '../config/config.ts';
 
 /** A command that changes the programs of AGENTS_DIR. */
@@ -59,7 +60,9 @@ async function install({ agentsDir, npmEnv }: Config, agentId: string): Promise<
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeListener(signal, abort);
   }
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-  process.stdout.write(`${agentId}: installed in ${seconds} s. To check it: npm run agents -- check ${agentId}\n`);
+  process.stdout.write(
+    `${agentId}: installed in ${seconds} s. To check it: ${commandLine('agents', `check ${agentId}`)}\n`,
+  );
 }
 
 async function remove({ agentsDir }: Config, agentId: string): Promise<void> {

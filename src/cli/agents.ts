@@ -11,6 +11,7 @@ import { readyProfile } from '../agents/profiles.ts';
 import { agentPackages } from '../agents/programs/packages.ts';
 import { checkProfile } from '../assembly/check-profile.ts';
 import { maskReport } from '../assembly/shorten-report.ts';
+import { commandLine, commandPrefix } from '../common/command-line.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { maskOffer } from '../domain/execution/runs/mask-offer.ts';
 import { createMask, type Mask } from '../domain/execution/runs/masking.ts';
@@ -19,13 +20,15 @@ import { type Observation, recordObservation } from '../domain/sessions/options/
 import { changePrograms, isProgramCommand } from './agent-programs.ts';
 import { openDatabaseForCommand } from './command-store.ts';
 
+const prefix = commandPrefix('agents');
+
 const usage = `Usage:
-  npm run agents -- list                                     the agents, and whether their programs are there
-  npm run agents -- install NAME                             install the program of a ready agent from npm
-  npm run agents -- update [NAME]                            install the version that this release is tested with
-  npm run agents -- remove NAME                              remove a program that was installed so
-  npm run agents -- check PROFILE [--prompt TEXT] [--json]   start one and say what it can do
-  npm run agents -- check PROFILE --save                     the same, and store the options that it offers
+  ${prefix} list                                     the agents, and whether their programs are there
+  ${prefix} install NAME                             install the program of a ready agent from npm
+  ${prefix} update [NAME]                            install the version that this release is tested with
+  ${prefix} remove NAME                              remove a program that was installed so
+  ${prefix} check PROFILE [--prompt TEXT] [--json]   start one and say what it can do
+  ${prefix} check PROFILE --save                     the same, and store the options that it offers
 
 NAME is one of ${Object.keys(agentPackages).join(', ')}.
 PROFILE is an agent of AGENTS_CONFIG or a ready one (${readyIds.join(', ')}).
@@ -61,7 +64,7 @@ function keyNote({ readVariable }: Config, { keySourceOf }: ProfileRegistry, pro
 function aboutOthers({ isListed }: ProfileRegistry): string {
   return isListed
     ? 'Ready ones that AGENTS_CONFIG may name'
-    : 'Ready ones that are not installed (npm run agents -- install NAME)';
+    : `Ready ones that are not installed (${commandLine('agents', 'install NAME')})`;
 }
 
 async function findProfile(config: Config, { profiles }: ProfileRegistry, id: string): Promise<AgentProfile> {

@@ -2,6 +2,7 @@
 // locked out.
 import { enterprisePermissions } from '../auth/permissions.ts';
 import { systemViewer } from '../auth/viewer.ts';
+import { commandLine, commandPrefix } from '../common/command-line.ts';
 import { readConfig } from '../config/config.ts';
 import {
   addIpRanges,
@@ -14,10 +15,12 @@ import { createLocalNotifier } from '../realtime/local-notifier.ts';
 import type { Store } from '../store/store.ts';
 import { openForCommand } from './command-store.ts';
 
+const prefix = commandPrefix('ip-access-list');
+
 const usage = `Usage:
-  npm run ip-access-list                  show the list
-  npm run ip-access-list -- add RANGE …   add addresses and CIDR ranges
-  npm run ip-access-list -- clear         empty it: every address is allowed`;
+  ${commandLine('ip-access-list').padEnd(prefix.length)}               show the list
+  ${prefix} add RANGE …   add addresses and CIDR ranges
+  ${prefix} clear         empty it: every address is allowed`;
 
 type Command = (context: IpAccessListContext) => Promise<readonly string[]>;
 

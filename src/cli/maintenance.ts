@@ -2,15 +2,18 @@
 import { parseArgs } from 'node:util';
 import { enterprisePermissions, organizationPermissions } from '../auth/permissions.ts';
 import { systemViewer } from '../auth/viewer.ts';
+import { commandPrefix } from '../common/command-line.ts';
 import { readConfig } from '../config/config.ts';
 import { findEnterpriseId } from '../domain/installation/bootstrap.ts';
 import { endMaintenance } from '../domain/maintenance/maintenance.ts';
 import { createLocalNotifier } from '../realtime/local-notifier.ts';
 import { commandLog, openDatabaseForCommand } from './command-store.ts';
 
+const prefix = commandPrefix('maintenance');
+
 const usage = `Usage:
-  npm run maintenance -- status   say whether the service is in maintenance mode
-  npm run maintenance -- end      end it: all processes run sessions, automations and webhooks again
+  ${prefix} status   say whether the service is in maintenance mode
+  ${prefix} end      end it: all processes run sessions, automations and webhooks again
 
 A copy of a database begins in maintenance mode. Make sure that the original service is stopped before you end it.`;
 

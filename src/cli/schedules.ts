@@ -2,16 +2,19 @@
 import { parseArgs } from 'node:util';
 import { enterprisePermissions, organizationPermissions } from '../auth/permissions.ts';
 import { systemViewer } from '../auth/viewer.ts';
+import { commandPrefix } from '../common/command-line.ts';
 import { readConfig } from '../config/config.ts';
 import { migrateSchedules, type ScheduleMigration } from '../domain/automations/migrate-schedules.ts';
 import { prefixedId } from '../domain/ids.ts';
 import { findEnterpriseId } from '../domain/installation/bootstrap.ts';
 import { openForCommand } from './command-store.ts';
 
+const prefix = commandPrefix('schedules');
+
 const usage = `Usage:
-  npm run schedules -- migrate ORG             it makes automations from now on, and no more schedules
-  npm run schedules -- migrate ORG --undo      it makes schedules again
-  npm run schedules -- migrate ORG --dry-run   say what would be done, with --undo too, and do nothing
+  ${prefix} migrate ORG             it makes automations from now on, and no more schedules
+  ${prefix} migrate ORG --undo      it makes schedules again
+  ${prefix} migrate ORG --dry-run   say what would be done, with --undo too, and do nothing
 
 ORG is the id of an organization. Its schedules are automations already, of the same ids: they go on as they are, in both
 lists, either way. Doing it twice is doing it once. What --undo leaves as it is: automations that are no schedules,

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { createLocalWorkspaces } from '../agents/sandbox/local/local-workspaces.ts';
 import { forgetFormerIds, readWorkerIdentity } from '../assembly/worker-identity.ts';
+import { commandPrefix } from '../common/command-line.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { adoptWorkspaces } from '../domain/execution/workspaces/adopt.ts';
 import { listWorkspaces } from '../domain/execution/workspaces/list-workspaces.ts';
@@ -14,11 +15,13 @@ import { createNotifier } from '../realtime/create-notifier.ts';
 import type { Store } from '../store/store.ts';
 import { commandLog, openDatabaseForCommand, openForCommand } from './command-store.ts';
 
+const prefix = commandPrefix('workspaces');
+
 const usage = `Usage:
-  npm run workspaces -- list             the workspaces in DATA_DIR: size in MiB, session, status
-  npm run workspaces -- delete SESSION…  delete the workspaces and homes of these sessions
-  npm run workspaces -- delete --over    delete those of all listed sessions that are over
-  npm run workspaces -- adopt            take over the workspaces that a copied DATA_DIR has, from its original
+  ${prefix} list             the workspaces in DATA_DIR: size in MiB, session, status
+  ${prefix} delete SESSION…  delete the workspaces and homes of these sessions
+  ${prefix} delete --over    delete those of all listed sessions that are over
+  ${prefix} adopt            take over the workspaces that a copied DATA_DIR has, from its original
 
 On an embedded database the service must be stopped. On PostgreSQL the command runs beside the service, whose worker deletes
 what was requested; adopt needs the service stopped, because it changes the data directory.`;

@@ -42,6 +42,30 @@ export const flag = (isOnByDefault: boolean) =>
 /** {@link flag} without a default: null if it is not set. */
 export const optionalFlag = () => flag(false).unwrap().optional();
 
+/** Marks the form of a variable that holds a secret: `NAME_FILE` may name a file with it, and reports never show it. */
+export const secret = <Form extends z.ZodType>(form: Form): Form => form.meta({ isSecret: true });
+
+/** Tells if a form is that of a {@link secret}. */
+export const isSecret = (form: z.ZodType): boolean => form.meta()?.isSecret === true;
+
+/** An address to listen on. */
+export interface ListenAddress {
+  /** A name or an IP address, without brackets. */
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+}
+
+/** A host and a port: `127.0.0.1:9464`, `[::1]:9464`. */
+export const listenAddress = () =>
+  z.string().transform((value, context): ListenAddress => {
+    const [, bracketed, plain, port] = /^(?:\[([0-9a-f:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/i.exec(value) ?? [];
+    const host = bracketed ?? plain;
+    if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
+    context.addIssue({ code: 'custom', message: 'must be a host and a port, such as 127.0.0.1:9464 or [::1]:9464' });
+    return z.NEVER;
+  });
+
 /** A key of 32 to 1,000 characters. */
 export const secretKey = () =>
   z.string().min(32, 'must have at least 32 characters').max(1_000, 'must have at most 1,000 characters');
@@ -90,3 +114,22 @@ export const origins = () =>
         'must be a comma-separated list of origins (https://console.example.com, without a path), or "*" by itself for all',
     })
     .transform((value) => [...new Set(value.map((each) => originOf(each) ?? each))]);
+
+/** Headers as OpenTelemetry writes them: `name=value`, separated by commas, with values in percent-encoding. */
+export const headerList = () =>
+  z.string().transform((value, context): Readonly<Record<string, string>> => {
+    const pairs = value.split(',').map((pair) => /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*(.*?)\s*$/.exec(pair));
+    const headers = pairs.flatMap((pair) => (pair === null ? [] : [[pair[1] as string, decoded(pair[2] as string)]]));
+    if (headers.length === pairs.length) return Object.fromEntries(headers);
+    // The message must not quote the value, which may be a key.
+    context.addIssue({ code: 'custom', message: 'must be a list such as name=value,name=value' });
+    return z.NEVER;
+  });
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}

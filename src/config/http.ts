@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { parseUrl } from '../common/parse-url.ts';
 import { flag, integer, optionalFlag, origins, perMinute, text, trustedProxies, url } from './forms.ts';
@@ -10,6 +11,8 @@ export const httpVariables = {
   PORT: integer({ min: 0, max: 65_535 }).default(4_000),
   /** The start of each `url` field; the address of this process by default. */
   BASE_URL: url(['http', 'https']).optional(),
+  /** A file with the identity providers with which users sign in to the console. */
+  OIDC_PROVIDERS: text().optional(),
   /** The proxies that may name the caller in X-Forwarded-For. */
   TRUST_PROXY: trustedProxies().default(0),
   /** The lifetime of an idle connection. A proxy in front must close its connections earlier. */
@@ -50,6 +53,8 @@ export interface HttpConfig {
   readonly port: number;
   /** Without a trailing slash; null: the address of this process. */
   readonly baseUrl: string | null;
+  /** The file of identity providers (absolute; null: none). */
+  readonly oidcProvidersPath: string | null;
   /** The number of proxies in front of this process, or their addresses, ranges and names as proxy-addr knows them. 0: none. */
   readonly trustProxy: number | readonly string[];
   readonly keepAliveMs: number;
@@ -87,6 +92,7 @@ export function readHttpConfig(env: Variables): HttpConfig {
     host: env.HOST,
     port: env.PORT,
     baseUrl: env.BASE_URL?.replace(/\/+$/, '') ?? null,
+    oidcProvidersPath: env.OIDC_PROVIDERS === undefined ? null : resolve(env.OIDC_PROVIDERS),
     trustProxy: env.TRUST_PROXY,
     keepAliveMs: env.KEEP_ALIVE_SECONDS * 1_000,
     corsOrigins: env.CORS_ORIGINS ?? [],

@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { integer, optionalFlag } from './forms.ts';
+import {
+  flag,
+  headerList,
+  integer,
+  type ListenAddress,
+  listenAddress,
+  number,
+  optionalFlag,
+  secret,
+  text,
+  url,
+} from './forms.ts';
 
 /** Roles of a process. By default one process has all three. */
 const roles = ['api', 'worker', 'scheduler'] as const;
@@ -23,6 +34,18 @@ export const processVariables = {
   MAINTENANCE: optionalFlag(),
   /** The least severe level that is logged. */
   LOG_LEVEL: z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` }).default('info'),
+  /** True if the log has a line for each request. */
+  ACCESS_LOG: flag(false),
+  /** The address on which `GET /metrics` is answered; none by default. */
+  METRICS_ADDRESS: listenAddress().optional(),
+  /** The base address of an OTLP/HTTP receiver of traces; none by default. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: url(['http', 'https']).optional(),
+  /** Headers of the requests to it, such as an API key: `name=value`, separated by commas. */
+  OTEL_EXPORTER_OTLP_HEADERS: secret(headerList()).optional(),
+  /** The part of traces that are recorded, from 0 to 1. */
+  OTEL_TRACES_SAMPLER_ARG: number({ min: 0, max: 1 }).default(1),
+  /** The name of the service in traces. */
+  OTEL_SERVICE_NAME: text().default('switchyard'),
   /** The time for which a stop keeps answering requests, with /readyz at 503, before the port closes. */
   STOP_DELAY_SECONDS: integer({ min: 0, max: 600 }).default(0),
 };
@@ -35,6 +58,18 @@ export interface ProcessConfig {
   /** True: nothing is run. False: maintenance mode ends at the start. Null: it begins on a copy of a database. */
   readonly maintenance: boolean | null;
   readonly logLevel: (typeof logLevels)[number];
+  /** True if the log has a line for each request. */
+  readonly hasAccessLog: boolean;
+  /** The address of the metrics; null: they are not served. */
+  readonly metricsAddress: ListenAddress | null;
+  /** The settings of traces. `endpoint` null: there are none. */
+  readonly traces: {
+    readonly endpoint: string | null;
+    readonly headers: Readonly<Record<string, string>>;
+    /** The part of traces that are recorded, from 0 to 1. */
+    readonly ratio: number;
+    readonly serviceName: string;
+  };
   /** The time for which a stop keeps answering requests, while not ready, before the port closes. */
   readonly stopDelayMs: number;
 }
@@ -45,6 +80,14 @@ export function readProcessConfig(env: Variables): ProcessConfig {
     roles: env.ROLES,
     maintenance: env.MAINTENANCE ?? null,
     logLevel: env.LOG_LEVEL,
+    hasAccessLog: env.ACCESS_LOG,
+    metricsAddress: env.METRICS_ADDRESS ?? null,
+    traces: {
+      endpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
+      headers: env.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+      ratio: env.OTEL_TRACES_SAMPLER_ARG,
+      serviceName: env.OTEL_SERVICE_NAME,
+    },
     stopDelayMs: env.STOP_DELAY_SECONDS * 1_000,
   };
 }

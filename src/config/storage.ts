@@ -1,14 +1,14 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { CheckpointSettings } from '../domain/context.ts';
-import { flag, integer, number, secretKey, text, url } from './forms.ts';
+import { flag, integer, number, secret, secretKey, text, url } from './forms.ts';
 
 /** Variables for the database, the keys that protect it, and the file storage. */
 export const storageVariables = {
   /** The directory of the embedded database, the secret key and the agents' workspaces. */
   DATA_DIR: text().default('./data'),
   /** A PostgreSQL server (15 or newer) to use instead of the embedded database. */
-  DATABASE_URL: url(['postgres', 'postgresql']).optional(),
+  DATABASE_URL: secret(url(['postgres', 'postgresql']).optional()),
   /** Connections to PostgreSQL, besides one that listens and two for heartbeats. */
   DATABASE_POOL_SIZE: integer({ min: 1, max: 1_000 }).default(10),
   /** The time that a caller waits for a connection to PostgreSQL. */
@@ -20,14 +20,16 @@ export const storageVariables = {
   /** The time after which PostgreSQL ends a transaction that sends nothing. */
   DATABASE_IDLE_IN_TRANSACTION_TIMEOUT_SECONDS: integer({ min: 1, max: 3_600 }).default(60),
   /** A fixed administrator's token. */
-  BOOTSTRAP_TOKEN: z
-    .string()
-    .regex(/^cog_[A-Za-z0-9]{32,128}$/, 'must be "cog_" and 32 to 128 characters of A–Z, a–z, 0–9')
-    .optional(),
+  BOOTSTRAP_TOKEN: secret(
+    z
+      .string()
+      .regex(/^cog_[A-Za-z0-9]{32,128}$/, 'must be "cog_" and 32 to 128 characters of A–Z, a–z, 0–9')
+      .optional(),
+  ),
   /** The key that protects all tokens and secrets; generated into DATA_DIR by default. */
-  SECRET_KEY: secretKey().optional(),
+  SECRET_KEY: secret(secretKey().optional()),
   /** The key before SECRET_KEY, while keys are being rotated. */
-  SECRET_KEY_PREVIOUS: secretKey().optional(),
+  SECRET_KEY_PREVIOUS: secret(secretKey().optional()),
   /** The size of the largest attachment. */
   MAX_ATTACHMENT_MB: integer({ min: 1, max: 2_000 }).default(100),
   /** The size of the files in which one session's outputs of tools are stored; 0: they are not stored. */
@@ -53,9 +55,9 @@ export const storageVariables = {
   /** The address of an S3-compatible server that is not Amazon's. */
   S3_ENDPOINT: url(['http', 'https']).optional(),
   /** Requires S3_SECRET_ACCESS_KEY; the machine's own role by default. */
-  S3_ACCESS_KEY_ID: text().optional(),
+  S3_ACCESS_KEY_ID: secret(text().optional()),
   /** Requires S3_ACCESS_KEY_ID. */
-  S3_SECRET_ACCESS_KEY: text().optional(),
+  S3_SECRET_ACCESS_KEY: secret(text().optional()),
 };
 
 const dayMs = 86_400_000;

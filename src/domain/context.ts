@@ -5,12 +5,15 @@ import type { KeyCache } from '../auth/key-cache.ts';
 import type { LiveViewers } from '../auth/live-viewers.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { Forges } from '../forges/forges.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import type { OidcProviders } from '../oidc/providers.ts';
 import type { Broadcaster } from '../realtime/broadcaster.ts';
 import type { Notifier } from '../realtime/notifier.ts';
 import type { Keyring } from '../store/cipher.ts';
 import type { Files } from '../store/files.ts';
 import type { SegmentFiles } from '../store/segment-files.ts';
 import type { Store } from '../store/store.ts';
+import type { Tracing } from '../tracing/tracing.ts';
 import type { LegacyUsage } from './legacy-usage.ts';
 import type { Limits } from './limits/limits.ts';
 import type { OpenStreams } from './limits/open-streams.ts';
@@ -93,9 +96,15 @@ export interface Services {
   readonly isPrivateProviderAllowed: boolean;
   /** The name by which people address the service at forges, without "@". */
   readonly mentionName: string;
+  /** The identity providers with which users sign in to the console. */
+  readonly identityProviders: OidcProviders;
   /** The clients of forges, shared by all connections. */
   readonly forges: Forges;
   readonly log: Log;
+  /** The metrics of this process. */
+  readonly metrics: Metrics;
+  /** The traces of this process. */
+  readonly tracing: Tracing;
   /** The only source of times; tests replace it. */
   readonly now: () => Date;
   /** The base of `url` fields, without a slash at the end. */

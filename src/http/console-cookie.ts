@@ -2,6 +2,9 @@
 const secureName = '__Host-switchyard';
 const insecureName = 'switchyard';
 
+/** The end of the names for the cookie of a browser that is about to sign in at an identity provider. */
+const signOnSuffix = '-sign-on';
+
 const nameFor = (baseUrl: string) => (baseUrl.startsWith('https:') ? secureName : insecureName);
 
 /** The header in which a page of the console sends its page secret, the half of a sign-in that is not in the cookie. */
@@ -20,7 +23,15 @@ export function readPageSecret(value: unknown): string | null {
  * Behind https only the name with the prefix `__Host-` counts.
  */
 export function readConsoleCookies(header: string | null | undefined, baseUrl: string): readonly string[] {
-  const wanted = nameFor(baseUrl);
+  return readCodes(header, nameFor(baseUrl));
+}
+
+/** The codes in the cookies of a request that {@link signOnCookie} has set, in the same way. */
+export function readSignOnCookies(header: string | null | undefined, baseUrl: string): readonly string[] {
+  return readCodes(header, nameFor(baseUrl) + signOnSuffix);
+}
+
+function readCodes(header: string | null | undefined, wanted: string): readonly string[] {
   const codes = new Set<string>();
   for (const part of header?.split(';') ?? []) {
     const [name, value = ''] = part.trim().split('=');
@@ -31,8 +42,19 @@ export function readConsoleCookies(header: string | null | undefined, baseUrl: s
 
 /** The `Set-Cookie` header of a sign-in. `baseUrl` tells if browsers use https. */
 export function consoleCookie(code: string, maxAgeSeconds: number, baseUrl: string): string {
-  const name = nameFor(baseUrl);
-  const secure = name === secureName ? '; Secure' : '';
+  return writeCookie(nameFor(baseUrl), code, maxAgeSeconds, baseUrl);
+}
+
+/**
+ * The `Set-Cookie` header of a browser that is about to sign in at an identity provider. The page to which the provider returns sends
+ * it with a request of its own, so that no request from another site needs it. An empty code with no age deletes it.
+ */
+export function signOnCookie(code: string, maxAgeSeconds: number, baseUrl: string): string {
+  return writeCookie(nameFor(baseUrl) + signOnSuffix, code, maxAgeSeconds, baseUrl);
+}
+
+function writeCookie(name: string, code: string, maxAgeSeconds: number, baseUrl: string): string {
+  const secure = nameFor(baseUrl) === secureName ? '; Secure' : '';
   return `${name}=${code}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
 }
 

@@ -29,6 +29,7 @@ const exposedHeaders = [
   'Retry-After',
   'Sunset',
   'WWW-Authenticate',
+  'X-Request-Id',
 ].join(', ');
 
 /** The time that a browser may cache a preflight response, in seconds. */

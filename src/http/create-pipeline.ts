@@ -1,10 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { type AccessEntry, recordAccess } from './access-log.ts';
 import { compressReply } from './compression.ts';
 import { createCors } from './cors.ts';
 import { drainIncomingBody } from './incoming-body.ts';
-import { IncomingRequest } from './incoming-request.ts';
+import { IncomingRequest, readHeader } from './incoming-request.ts';
 import { answerInTurn } from './queued-requests.ts';
 import { Reply } from './reply.ts';
+import { requestIdHeader, requestIdOf } from './request-id.ts';
 import { readTarget } from './request-target.ts';
 import type { RequestView } from './request-view.ts';
 import { sendReply } from './send-reply.ts';
@@ -18,15 +20,18 @@ export interface PipelineOptions {
   /** Finds the caller's address. */
   readonly addressOf: (incoming: IncomingMessage) => string | null;
   readonly log: { error(fields: object, message: string): void };
+  /** Writes a line of the access log for each request; null: there is none. */
+  readonly logAccess: ((entry: AccessEntry) => void) | null;
 }
 
 /**
  * Creates the path of every request to Node's HTTP server: it reads the address, answers preflight requests, calls
- * `respond`, compresses the response, adds the CORS headers, and sends it.
+ * `respond`, compresses the response, adds the CORS headers and the id of the request, and sends it.
  */
-export function createPipeline({ respond, corsOrigins, addressOf, log }: PipelineOptions): RequestListener {
+export function createPipeline(options: PipelineOptions): RequestListener {
+  const { respond, corsOrigins, addressOf, log, logAccess } = options;
   const cors = createCors(corsOrigins);
-  const onError = (error: unknown) => log.error({ err: error }, 'A request failed.');
+  const report = (error: unknown, requestId: string) => log.error({ err: error, requestId }, 'A request failed.');
   const finalize = async (request: RequestView): Promise<Reply> => {
     try {
       const preflight = cors.preflight(request);
@@ -34,20 +39,21 @@ export function createPipeline({ respond, corsOrigins, addressOf, log }: Pipelin
       const packed = compressReply(request, await respond(request));
       return cors.allow(request, packed instanceof Promise ? await packed : packed);
     } catch (error) {
-      onError(error);
+      report(error, request.id);
       return new Reply(500);
     }
   };
   const answer = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const id = requestIdOf(readHeader(incoming, requestIdHeader));
     try {
-      const target = readTarget(incoming);
-      const reply =
-        target instanceof Reply
-          ? target
-          : await finalize(new IncomingRequest(incoming, outgoing, target, addressOf(incoming)));
-      sendReply(outgoing, reply, onError);
+      const found = readTarget(incoming);
+      const target = found instanceof Reply ? unreadable : found;
+      const request = new IncomingRequest(incoming, outgoing, target, { id, address: addressOf(incoming) });
+      if (logAccess !== null) recordAccess(request, outgoing, logAccess);
+      const reply = found instanceof Reply ? found : await finalize(request);
+      sendReply(outgoing, reply.with({ [requestIdHeader]: id }), (error) => report(error, id));
     } catch (error) {
-      onError(error);
+      report(error, id);
       outgoing.destroy();
     }
   };
@@ -56,6 +62,9 @@ export function createPipeline({ respond, corsOrigins, addressOf, log }: Pipelin
     void answer(incoming, outgoing);
   });
 }
+
+/** The target in the access log of a request whose address is not valid. */
+const unreadable = { path: '', search: '' };
 
 // One function for all requests, to avoid a closure per request.
 function drain(this: ServerResponse): void {

@@ -1,14 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TraceSpan } from '../common/trace-span.ts';
 import { readIncomingBody } from './incoming-body.ts';
 import type { RequestTarget } from './request-target.ts';
 import type { RequestView } from './request-view.ts';
 
 /** The {@link RequestView} of a request to Node's HTTP server. */
 export class IncomingRequest implements RequestView {
+  readonly id: string;
   readonly method: string;
   readonly path: string;
   readonly search: string;
   readonly address: string | null;
+  principalId: string | null = null;
+  span: TraceSpan | null = null;
   readonly #incoming: IncomingMessage;
   readonly #outgoing: ServerResponse;
   #signal: AbortSignal | null = null;
@@ -17,8 +21,9 @@ export class IncomingRequest implements RequestView {
     incoming: IncomingMessage,
     outgoing: ServerResponse,
     { path, search }: RequestTarget,
-    address: string | null,
+    { id, address }: { readonly id: string; readonly address: string | null },
   ) {
+    this.id = id;
     this.method = incoming.method ?? 'GET';
     this.path = path;
     this.search = search;
@@ -32,17 +37,8 @@ export class IncomingRequest implements RequestView {
     return this.#signal;
   }
 
-  // Not Node's own `headers`: of repeated headers it keeps the first one for some names, and all for others.
   header(name: string): string | null {
-    const { rawHeaders } = this.#incoming;
-    let found: string | null = null;
-    for (let n = 0; n < rawHeaders.length; n += 2) {
-      const rawName = rawHeaders[n] as string;
-      if (rawName.length !== name.length || rawName.toLowerCase() !== name) continue;
-      const value = rawHeaders[n + 1] as string;
-      found = found === null ? value : `${found}${name === 'cookie' ? '; ' : ', '}${value}`;
-    }
-    return found;
+    return readHeader(this.#incoming, name);
   }
 
   headers(): Headers {
@@ -59,6 +55,21 @@ export class IncomingRequest implements RequestView {
   destroy(): void {
     this.#outgoing.destroy();
   }
+}
+
+/**
+ * Returns a header by its lower-case name; null if it is missing. Repeated headers are joined, unlike in Node's own `headers`, which
+ * keeps only the first one for some names.
+ */
+export function readHeader({ rawHeaders }: IncomingMessage, name: string): string | null {
+  let found: string | null = null;
+  for (let n = 0; n < rawHeaders.length; n += 2) {
+    const rawName = rawHeaders[n] as string;
+    if (rawName.length !== name.length || rawName.toLowerCase() !== name) continue;
+    const value = rawHeaders[n + 1] as string;
+    found = found === null ? value : `${found}${name === 'cookie' ? '; ' : ', '}${value}`;
+  }
+  return found;
 }
 
 function disconnectionOf(outgoing: ServerResponse): AbortSignal {

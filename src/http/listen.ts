@@ -96,7 +96,7 @@ function listenErrorMessage(
 ): string {
   const listenAddress = `HOST ${host}, PORT ${port}`;
   if (code === 'EADDRINUSE')
-    return `Another process is already listening at ${listeningAddress(host, port)} already (${listenAddress}). Set PORT to another number.`;
+    return `Another process is already listening at ${listeningAddress(host, port)} (${listenAddress}). Set PORT to another number.`;
   if (code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo')
     return `HOST must be an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them, but was ${host} (${code}).`;
   if (code === 'EACCES') return `PORT must be one that this process may listen on, but was ${port} (${code}).`;

@@ -1,5 +1,9 @@
+import type { TraceSpan } from '../common/trace-span.ts';
+
 /** A request as the handlers of all APIs see it. */
 export interface RequestView {
+  /** The id in the header `X-Request-Id` of the response, and in the log. */
+  readonly id: string;
   readonly method: string;
   /** The normalized path, percent-encoded as the client sent it, without the query. */
   readonly path: string;
@@ -7,6 +11,10 @@ export interface RequestView {
   readonly search: string;
   /** The caller's network address; null if its connection has closed. */
   readonly address: string | null;
+  /** The caller by its unprefixed id, for the access log. Null until the API has authenticated the request and sets it. */
+  principalId: string | null;
+  /** The span of the request in a trace; null: it is not recorded. Set before the APIs get the request. */
+  span: TraceSpan | null;
   /** Aborted when the client disconnects before it has the whole response. */
   readonly signal: AbortSignal;
   /** A header by its lower-case name. Repeated headers are joined, so that none of them counts alone. Null if missing. */

@@ -5,6 +5,8 @@ import { pruneGitDeliveries } from '../domain/git-deliveries/prune-deliveries.ts
 import { forgetRegistrations } from '../domain/github-apps/registration-form.ts';
 import { forgetIdempotencyKeys } from '../domain/idempotency.ts';
 import { forgetConsoleSessions } from '../domain/identity/keys/console-sessions.ts';
+import { forgetSignInLinks } from '../domain/identity/sign-on/sign-in-links.ts';
+import { forgetUsedValues } from '../domain/identity/sign-on/used-values.ts';
 import { resealSecrets } from '../domain/library/secrets/reseal-secrets.ts';
 import { deleteOldPagingSnapshots } from '../domain/sessions/paging-snapshots.ts';
 import { pruneWebhooks } from '../domain/webhooks/prune-deliveries.ts';
@@ -33,6 +35,12 @@ export function createRetention(services: Services): Scheduled {
     );
     await forgetConsoleSessions(services).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Old sessions of the console could not be deleted.'),
+    );
+    await forgetSignInLinks(services).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Old sign-in links could not be deleted.'),
+    );
+    await forgetUsedValues(services).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Old sign-ins at identity providers could not be deleted.'),
     );
     await forgetRegistrations(services).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Old registrations of GitHub Apps could not be deleted.'),

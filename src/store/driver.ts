@@ -7,6 +7,13 @@ export interface Session {
   script(sql: string): Promise<void>;
 }
 
+/** The number of connections of a pool, and of those who wait for one. */
+export interface PoolState {
+  readonly total: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
 /**
  * A database as the store needs it; `pglite.ts` and `postgres.ts` implement it. Both return the same rows: timestamptz
  * as Date, int8 as number, json parsed, arrays as arrays.
@@ -19,6 +26,8 @@ export interface Driver {
   query<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
   /** Runs a statement on a connection reserved for heartbeats, so that a full pool does not delay it. */
   urgentQuery<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>;
+  /** The connections of the pool at this moment. Null: there is no pool. */
+  connections(): PoolState | null;
   /** Pings the database on a reserved connection. Rejects within seconds. */
   ping(): Promise<void>;
   /** Begins a transaction, as soon as a connection is free. */

@@ -46,6 +46,7 @@ export function guardDriver(driver: Driver, onFailure: (error: StoreUnavailableE
     adapter: guardAdapter(driver.adapter, guard),
     query: (sql, values) => guardStatement(() => driver.query(sql, values)),
     urgentQuery: (sql, values) => guardStatement(() => driver.urgentQuery(sql, values)),
+    connections: () => driver.connections(),
     ping: () => guard(() => driver.ping()),
     readIdentity: () => guard(() => driver.readIdentity()),
     begin: async () => guardBegun(await guard(() => driver.begin())),

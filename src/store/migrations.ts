@@ -47,9 +47,10 @@ export async function migrate(driver: Driver, migrations?: readonly Migration[])
   await driver.session(async (session) => {
     await session.query('select pg_advisory_lock($1)', [advisoryLock]);
     try {
-      await session.script(createTable);
+      await createMigrationsTable(session);
       const applied = await readApplied(session);
-      checkApplied(expected, applied);
+      const problem = findProblem(expected, applied);
+      if (problem !== null) throw new Error(problem);
       const done = new Set(applied.map((row) => row.name));
       for (const migration of expected) if (!done.has(migration.name)) await apply(session, migration);
     } finally {
@@ -57,6 +58,38 @@ export async function migrate(driver: Driver, migrations?: readonly Migration[])
       await session.query('select pg_advisory_unlock($1)', [advisoryLock]).catch(() => undefined);
     }
   });
+}
+
+/** Creates the record of the applied migrations, if there is none. */
+export const createMigrationsTable = (session: Session): Promise<void> => session.script(createTable);
+
+/** Reads the applied migrations of a database that this version can use, in the order of their names. */
+export function readAppliedMigrations(session: Session): Promise<Pick<Migration, 'name' | 'checksum'>[]> {
+  return session.query(
+    `select migration_name as name, checksum from _prisma_migrations where rolled_back_at is null
+      order by migration_name collate "C"`,
+  );
+}
+
+/** The state of the migrations of a database. */
+export interface MigrationState {
+  readonly applied: number;
+  /** The names of those that the next start applies. */
+  readonly missing: readonly string[];
+  /** A sentence that says why this version cannot use the database; null: it can. */
+  readonly problem: string | null;
+}
+
+/** Reads the state of the migrations of a database, and applies none. */
+export async function inspectMigrations(session: Session): Promise<MigrationState> {
+  const expected = await readMigrations();
+  const [table] = await session.query<{ exists: boolean }>(
+    `select to_regclass('_prisma_migrations') is not null as exists`,
+  );
+  const applied = table?.exists ? await readApplied(session) : [];
+  const done = new Set(applied.map((row) => row.name));
+  const missing = expected.map(({ name }) => name).filter((name) => !done.has(name));
+  return { applied: applied.length, missing, problem: findProblem(expected, applied) };
 }
 
 interface AppliedRow {
@@ -72,36 +105,28 @@ function readApplied(session: Session): Promise<AppliedRow[]> {
   );
 }
 
-function checkApplied(expected: readonly Migration[], applied: readonly AppliedRow[]): void {
+/** Returns the reason why the applied migrations do not fit; null: they do. */
+function findProblem(expected: readonly Migration[], applied: readonly AppliedRow[]): string | null {
   const known = new Map(expected.map((migration) => [migration.name, migration]));
   for (const row of applied) {
     const migration = known.get(row.name);
     if (!migration) {
-      throw new Error(
-        `The database has the migration "${row.name}", which this version does not know: it was used by a newer version. Start that one.`,
-      );
+      return `The database has the migration "${row.name}", which this version does not know: it was used by a newer version. Start that one.`;
     }
-    if (!row.isFinished)
-      throw new Error(
-        `The migration "${row.name}" failed before. Repair the database, then mark it with "prisma migrate resolve".`,
-      );
+    if (!row.isFinished) {
+      return `The migration "${row.name}" failed before. Repair the database, then mark it with "prisma migrate resolve".`;
+    }
     if (row.checksum !== migration.checksum) {
-      throw new Error(
-        `The migration "${row.name}" is not the one that was applied to this database: its file has changed.`,
-      );
+      return `The migration "${row.name}" is not the one that was applied to this database: its file has changed.`;
     }
   }
+  return null;
 }
 
 async function apply(session: Session, migration: Migration): Promise<void> {
   await session.script('begin');
   try {
-    await session.script(migration.sql);
-    await session.query(
-      `insert into _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
-       values ($1, $2, $3, now(), now(), 1)`,
-      [randomUUID(), migration.checksum, migration.name],
-    );
+    await applyMigration(session, migration);
     await session.script('commit');
   } catch (error) {
     // On a lost connection there is nothing left to roll back, and the first error is the relevant one.
@@ -109,4 +134,14 @@ async function apply(session: Session, migration: Migration): Promise<void> {
     const reason = (error as Error).message;
     throw new Error(`The migration "${migration.name}" failed and was rolled back: ${reason}.`, { cause: error });
   }
+}
+
+/** Applies a migration inside a transaction, and records it. */
+export async function applyMigration(session: Session, migration: Migration): Promise<void> {
+  await session.script(migration.sql);
+  await session.query(
+    `insert into _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+     values ($1, $2, $3, now(), now(), 1)`,
+    [randomUUID(), migration.checksum, migration.name],
+  );
 }

@@ -45,6 +45,7 @@ export async function openPglite(home: PgliteHome): Promise<Driver & { dump(): P
     query,
     // There is only one connection.
     urgentQuery: query,
+    connections: () => null,
     async ping() {
       await client.query('select 1');
     },

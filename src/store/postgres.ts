@@ -116,6 +116,7 @@ export async function openPostgres(databaseUrl: string, { onError, onWait, limit
     begin,
     query: (sql, values) => queryOn(pool, sql, values),
     urgentQuery: (sql, values) => queryOn(urgent, sql, values),
+    connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async ping() {
       await urgent.query({ text: 'select 1', 'query_timeout': pingMs } as pg.QueryConfig);
     },

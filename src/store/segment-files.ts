@@ -27,12 +27,12 @@ export function createSegmentFiles({ disk, read }: FileStorage): SegmentFiles {
     });
   return {
     async put(id, path) {
-      const key = keyOf(id);
+      const key = segmentKey(id);
       // A segment fits into memory, so a failed request can be repeated.
       const content = await readFile(path);
       await guard(disk.put(key, content, { contentType: 'application/octet-stream', contentLength: content.length }));
     },
-    read: (id, range) => guard(read(keyOf(id), range)),
+    read: (id, range) => guard(read(segmentKey(id), range)),
     async deleteMany(ids) {
       const waiting = [...ids];
       const deleted: string[] = [];
@@ -40,7 +40,7 @@ export function createSegmentFiles({ disk, read }: FileStorage): SegmentFiles {
       const work = async () => {
         for (let id = waiting.pop(); id !== undefined && failure === null; id = waiting.pop()) {
           try {
-            await disk.delete(keyOf(id));
+            await disk.delete(segmentKey(id));
             deleted.push(id);
           } catch (error) {
             failure = { error };
@@ -55,8 +55,8 @@ export function createSegmentFiles({ disk, read }: FileStorage): SegmentFiles {
   };
 }
 
-// In folders by the first digits of the ids, which are random.
-function keyOf(id: string): string {
+/** The name of a segment in the storage. In folders by the first digits of the ids, which are random. */
+export function segmentKey(id: string): string {
   if (!/^[0-9a-f]{32}$/.test(id)) throw new Error('A segment is named by an id of 32 hex digits.');
   return `checkpoints/${id.slice(0, 2)}/${id}`;
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { ConnectionLimits } from './connection-settings.ts';
 import { lockDataDir } from './data-dir-lock.ts';
-import type { Driver } from './driver.ts';
+import type { Driver, PoolState } from './driver.ts';
 import { PrismaClient } from './generated/client.ts';
 import { guardDriver } from './guarded-driver.ts';
 import { joiningAdapter } from './join-prisma.ts';
@@ -39,6 +39,8 @@ export interface Store {
   executeUrgent<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
   /** See {@link Driver.readIdentity}. */
   readIdentity(): Promise<string | null>;
+  /** See {@link Driver.connections}. */
+  connections(): PoolState | null;
   /** Rejects within seconds when the database does not answer. It does not wait for a full pool. */
   ping(): Promise<void>;
   /** Tells if the database had no disk space left at its last write. Reads may still succeed. */
@@ -139,6 +141,7 @@ export function storeOn(driver: Driver, { log, close, isFull = () => false }: St
     },
     isFull,
     readIdentity: () => driver.readIdentity(),
+    connections: () => driver.connections(),
     async ping() {
       requireOutsideTransaction(driver.scopes);
       await driver.ping();

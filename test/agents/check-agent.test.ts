@@ -117,7 +117,7 @@ it('fails with the reason if no session can be opened', async () => {
   const error = { code: -32_000, message: 'Authentication required' };
   const env = configure({ initialize: says({ protocolVersion: 1 }), 'session/new': [{ write: [{ error }] }] });
   const { code, out } = await agents(['check', 'a'], env);
-  expect(out).toContain('The agent refused "session/new": Authentication required.');
+  expect(out).toContain('The agent refused to open a session: Authentication required.');
   expect(code).toBe(1);
 });
 

@@ -179,7 +179,7 @@ it('names the cause next to an error', async () => {
   const error = { code: -32_603, message: 'Internal error', data: { details: '401 Unauthorized' } };
   const { agent } = await launchOpened({ 'session/prompt': [{ write: [{ error }] }] });
   const { message } = await crashOf(agent.prompt(text('go')));
-  expect(message).toBe('The agent refused "session/prompt": Internal error (401 Unauthorized).');
+  expect(message).toBe('The agent refused the message: Internal error (401 Unauthorized).');
 });
 
 it('refuses an agent of another version of the protocol', async () => {
@@ -214,7 +214,7 @@ it('shows no secret in the report of a crash', async () => {
     { env: { KEY: 's3cr3t-key' } },
   );
   const { message, stderrTail } = await crashOf(agent.open(null));
-  expect(message).toBe('The agent refused "session/new": The key ******** is wrong.');
+  expect(message).toBe('The agent refused to open a session: The key ******** is wrong.');
   expect(stderrTail).toBe('tried ********');
 });
 

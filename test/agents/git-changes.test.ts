@@ -324,7 +324,7 @@ it('compares with an earlier state, and does without one that it cannot restore'
   expect((await broken.changes()).files).toHaveLength(4);
 });
 
-it('keeps to its limits, and says so', { timeout: 120_000 }, async () => {
+it('keeps to its limits, and says so', { timeout: 240_000 }, async () => {
   const long = text(...Array.from({ length: 400 }, (_, n) => `${n} ${'x'.repeat(20)}`));
   const clone = await makeClone({ 'a.txt': 'a\n', 'large.bin': 'small\n' });
   await clone.write({ 'a.txt': 'b\n', 'b.txt': long, 'c.txt': 'c\n', 'd.txt': 'd\n', 'e.txt': 'e\n', 'large.bin': '' });

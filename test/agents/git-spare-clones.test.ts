@@ -51,7 +51,7 @@ async function sparesOf({ directory }: Mirrors): Promise<string[]> {
 
 /** Waits for the work in the background that follows a clone. */
 async function spareOf(mirrors: Mirrors): Promise<string> {
-  await expect.poll(() => sparesOf(mirrors), { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(() => sparesOf(mirrors), { timeout: 60_000 }).toHaveLength(1);
   await mirrors.spares.settled();
   const [spare = ''] = await sparesOf(mirrors);
   return spare;
@@ -165,7 +165,7 @@ it('makes as many spare clones as are allowed, and removes the oldest', async ()
   const spare = await spareOf(mirrors);
   await forge.addRepository('acme/other', files);
   await cloneRepository(mirrors, cloneOf(forge, 'acme/other', join(directory, 'other')));
-  await expect.poll(async () => (await sparesOf(mirrors)).includes(spare), { timeout: 20_000 }).toBe(false);
+  await expect.poll(async () => (await sparesOf(mirrors)).includes(spare), { timeout: 60_000 }).toBe(false);
   const config = await readFile(join(await spareOf(mirrors), '.git/config'), 'utf8');
   expect(config).toContain('/acme/other.git');
 });
@@ -192,7 +192,7 @@ it('removes spare clones at the end, and those that an earlier process left', as
   const later = openMirrors(mirrors.directory, process.env.PATH ?? '');
   onTestFinished(() => later.close());
   await later.removeLeftClones();
-  await expect.poll(() => sparesOf(mirrors), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => sparesOf(mirrors), { timeout: 60_000 }).toEqual([]);
   // Its own spare clone is gone: it clones without one.
   await clone('second');
   await spareOf(mirrors);

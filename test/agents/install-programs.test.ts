@@ -131,7 +131,7 @@ describe('with an installed version', () => {
     const before = registry.requested.length;
     const first = install('2.0.0', { agent: entry }, { signal: stop.signal });
     first.catch(() => undefined);
-    await expect.poll(() => registry.requested.length, { timeout: 20_000 }).toBeGreaterThan(before);
+    await expect.poll(() => registry.requested.length, { timeout: 60_000 }).toBeGreaterThan(before);
     await expect(install('2.0.0', { agent: entry })).rejects.toMatchObject({ code: 'BUSY' });
     await expect(removeProgram('opencode', agentsDir)).rejects.toMatchObject({ code: 'BUSY' });
     expect(await run()).toBe('1.0.0');

@@ -77,7 +77,7 @@ it('leaves out the locks and drafts of a process of git that runs', async () => 
   gitIn(restored, 'branch', '-m', 'renamed');
 });
 
-it('keeps a repository complete in which git works at each moment of the save', { timeout: 120_000 }, async () => {
+it('keeps a repository complete in which git works at each moment of the save', { timeout: 240_000 }, async () => {
   let branches = 0;
   const steps = [
     commit,

@@ -37,7 +37,7 @@ async function delivered(name: string, action: string | null): Promise<ForgeDeli
         .filter((index) => headersOf(index)['x-github-event'] === name)
         .map((index) => webhooks().parse(headersOf(index), bytesOf(index)))
         .find((delivery) => delivery.action === action),
-    { timeout: 10_000 },
+    { timeout: 60_000 },
   );
 }
 

@@ -79,7 +79,7 @@ const settled = (agentId: string) =>
         const { state, isChecking } = (await programs())[agentId];
         return isChecking ? 'CHECKING' : state;
       },
-      { timeout: 30_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     )
     .not.toMatch(/ING$/);
 

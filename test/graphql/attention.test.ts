@@ -98,7 +98,7 @@ describe.each(readers)('through %s', (readerIs) => {
       const { data, statements } = await statementsOf(test, token, document);
       expect(data.changesCursor).toEqual(expect.any(String));
       expect(statements.length).toBeGreaterThan(2);
-      expect(statements[0]).toMatch(/^select pg_snapshot_xmin/);
+      expect(statements[0]).toMatch(/^select oldest_transaction/);
     }
   });
 

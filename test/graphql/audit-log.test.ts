@@ -44,7 +44,7 @@ describe.each(['DESC', 'ASC'])('%s', (direction) => {
     const expected = (direction === 'ASC' ? ids : ids.toReversed()).map(nodeId);
     // An ascending reader waits for transactions of other tests' databases.
     await expect
-      .poll(() => readAll(test, list(organizationId), 'forwards', { size: 3 }), { timeout: 20_000, interval: 20 })
+      .poll(() => readAll(test, list(organizationId), 'forwards', { size: 3 }), { timeout: 60_000, interval: 20 })
       .toEqual(expected);
     expect(await readAll(test, list(organizationId), 'backwards', { size: 3 })).toEqual(expected);
     const all = (await readPage(test, list(organizationId), { first: 100 })).page?.edges ?? [];
@@ -59,7 +59,7 @@ describe.each(['DESC', 'ASC'])('%s', (direction) => {
     const reversed = enterpriseLog(`orderBy: { field: CREATED_AT, direction: ${other} }`);
     const endCursor = () => readPage(test, reversed, { first: 1 }).then(({ page }) => page?.pageInfo.endCursor);
     // An ascending reader waits for transactions of other tests' databases.
-    await expect.poll(endCursor, { timeout: 20_000, interval: 20 }).toEqual(expect.any(String));
+    await expect.poll(endCursor, { timeout: 60_000, interval: 20 }).toEqual(expect.any(String));
     const { errors } = await readPage(test, list(organizationId), { after: await endCursor() });
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_CURSOR' } }]);
   });

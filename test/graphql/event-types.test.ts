@@ -14,7 +14,7 @@ const readEvents = gql(`query($id: ID!, $kinds: [SessionEventKind!]) {
         ... on SessionMessage { type body eventId author { __typename } }
         ... on MessageChangedEvent { message { body } change editedBody changedBy { displayName } }
         ... on StatusEvent { status statusDetail request endReason isArchived }
-        ... on TurnEvent { turn phase stopReason rawStopReason }
+        ... on TurnEvent { turn phase stopReason rawStopReason attempt interruptedSeq }
         ... on PlanEvent { entries { content status priority } }
         ... on ToolCallEvent {
           toolCallId title toolKind rawToolKind toolStatus output locations { path line } diffs { path oldText newText }
@@ -58,7 +58,10 @@ const written: [NewEntry, Record<string, unknown>][] = [
   ],
   [
     { kind: 'TURN', data: { turn: 2, phase: 'stopped', stopReason: 'end_turn' } },
-    { __typename: 'TurnEvent', turn: 2, phase: 'STOPPED', stopReason: 'END_TURN', rawStopReason: 'end_turn' },
+    {
+      ...{ __typename: 'TurnEvent', turn: 2, phase: 'STOPPED', stopReason: 'END_TURN', rawStopReason: 'end_turn' },
+      ...{ attempt: null, interruptedSeq: null },
+    },
   ],
   [
     { kind: 'PLAN', data: { entries: plan } },
@@ -231,6 +234,8 @@ it('returns an unknown enum value as OTHER or null, with the text where the set 
     { kind: 'PULL_REQUEST', data: { url: 'https://example.test/1', state: 'lost' } },
     { kind: 'REPOSITORY', data: { state: 'lost', percent: 'most' } },
     { kind: 'NOTICE', data: { tags: ['a', 1], maxAcuLimit: 'many' } },
+    { kind: 'TURN', data: { turn: 3, phase: 'started', attempt: 2, interruptedSeq: 1 } },
+    { kind: 'TURN', data: { turn: 3, phase: 'started', attempt: 'second', interruptedSeq: -1 } },
   ]);
   const { session } = await query(test, test.adminToken, readEvents, { id });
   expect(session?.events?.nodes.slice(2)).toMatchObject([
@@ -244,6 +249,8 @@ it('returns an unknown enum value as OTHER or null, with the text where the set 
     { pullRequest: { state: 'OPEN' } },
     { repositoryState: 'PENDING', percent: null },
     { tags: null, maxAcuLimit: null },
+    { turn: 3, phase: 'STARTED', attempt: 2, interruptedSeq: 1 },
+    { turn: 3, phase: 'STARTED', attempt: null, interruptedSeq: null },
   ]);
 });
 

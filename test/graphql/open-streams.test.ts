@@ -12,7 +12,7 @@ const test = useApp({ maxSockets: 3 });
 const messages =
   'subscription($id: ID!, $after: String) { sessionMessages(sessionId: $id, after: $after) { node { body } } }';
 const waitForOpen = (socket: number, stream: number) =>
-  expect.poll(() => test.app.streams.count(), { interval: 5, timeout: 5_000 }).toEqual({ socket, stream });
+  expect.poll(() => test.app.streams.count(), { interval: 5, timeout: 60_000 }).toEqual({ socket, stream });
 beforeEach(() => waitForOpen(0, 0));
 
 it('are limited for each principal, across all transports', async () => {

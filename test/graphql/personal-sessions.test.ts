@@ -68,6 +68,64 @@ it('marks sessions as read and unread, for each principal alone', async () => {
   expect(await read(other, serviceKey)).toEqual({ isUnread: false, isPinned: false, lastReadSeq: null });
 });
 
+it('keeps a session read that somebody archives or unarchives, and unread if it was', async () => {
+  const id = await start('Put away', two.token);
+  await act('markSessionRead', id, one.token);
+  await act('markSessionRead', id, two.token);
+  for (const mutation of ['archiveSession', 'unarchiveSession']) {
+    clock.advance(1_000);
+    await act(mutation, id, two.token);
+    expect(await read(id, two.token)).toMatchObject({ isUnread: false });
+  }
+  expect(await read(id, one.token)).toMatchObject({ isUnread: false });
+  clock.advance(1_000);
+  await say(test, id, 'news');
+  await act('archiveSession', id, two.token);
+  expect(await read(id, one.token)).toMatchObject({ isUnread: true });
+  expect(await read(id, two.token)).toMatchObject({ isUnread: true });
+});
+
+it('does not change the time of the last activity, or the order by it, with archive, undo, pins and marks', async () => {
+  const own = await makeUser(test, { organizationId });
+  const [waits, works, later] = [
+    await start('Waits', own.token),
+    await start('Works', own.token),
+    await start('Later', own.token),
+  ];
+  const { store } = test.app.services;
+  const asAgent = `update run set queued_at = null, delivered_seq = 99 where session_id = $1`;
+  await store.execute(asAgent, [waits]);
+  const setStatus = `update session set status = 'running', status_detail = $2 where id = $1`;
+  await store.execute(setStatus, [waits, 'waiting_for_user']);
+  await store.execute(setStatus, [works, 'working']);
+  clock.advance(1_000);
+  await say(test, later, 'news');
+  const list = async () => {
+    const document = `query($id: ID!, $own: [ID!]) { organization(id: $id) {
+      sessions(filter: {createdByIds: $own}, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes { sessionId updatedAt } } } }`;
+    const variables = { id: organizationId, own: [`user-${own.userId}`] };
+    const { data, errors } = await graphql(test, own.token, document, variables);
+    if (errors) throw new Error(JSON.stringify(errors));
+    return data.organization.sessions.nodes;
+  };
+  const before = await list();
+  expect(before.map(({ sessionId }: any) => sessionId)[0]).toBe(`devin-${later}`);
+  const acts = ['archiveSession', 'unarchiveSession', 'pinSession', 'markSessionRead', 'unpinSession'];
+  for (const id of [waits, works]) {
+    for (const name of acts) {
+      clock.advance(1_000);
+      expect(await act(name, id, own.token)).toMatchObject({ userErrors: [] });
+      expect(await list()).toEqual(before);
+    }
+  }
+  // The console's undo resumes a session that waited: it has no work, so nothing happens in it.
+  expect(await act('resumeSession', waits, own.token)).toMatchObject({ userErrors: [] });
+  expect(await list()).toEqual(before);
+  // A suspension by its user is a change of status.
+  expect(await act('suspendSession', waits, own.token)).toMatchObject({ userErrors: [] });
+  expect((await list()).map(({ sessionId }: any) => sessionId)[0]).toBe(`devin-${waits}`);
+});
+
 it('marks up to an entry, never backwards, and writes only if something is unread', async () => {
   const id = await start('Long', one.token);
   clock.advance(1_000);

@@ -42,7 +42,7 @@ describe.each(readers)('through %s', (readerIs) => {
     expect
       .poll(() =>
         test.app.services.store.query(
-          'select changed_xid < pg_snapshot_xmin(pg_current_snapshot()) as "isSettled" from resource_change where id = $1',
+          'select changed_xid < oldest_transaction() as "isSettled" from resource_change where id = $1',
           [id],
         ),
       )

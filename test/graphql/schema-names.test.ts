@@ -26,7 +26,7 @@ const sets = ['AllowedTags', 'IpAccessListRanges', 'SessionTags'];
 
 /** The nouns of each verb, from the table of docs/graphql-conventions.md. It lists every mutation, and only mutations. */
 const verbs: Readonly<Record<string, readonly string[]>> = {
-  create: [...resources, 'ApiKey', 'AttachmentUpload', 'Session'],
+  create: [...resources, 'ApiKey', 'AttachmentUpload', 'Session', 'SignInLink'],
   update: [...resources, 'Enterprise', 'QueuedMessage', 'Repository', 'Session'],
   delete: [...resources, 'AcuLimit', 'EnvironmentBuilds', 'SavedView', 'SessionWorkspace'],
   set: ['AcuLimit', 'PullRequestFollowUp', 'SavedView', 'SessionOptions'],
@@ -55,7 +55,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   unassign: ['Role'],
   invite: ['Users'],
   rotate: ['ApiKey', 'AutomationWebhookSecret', 'GitConnectionWebhookSecret', 'WebhookEndpointSecret'],
-  revoke: ['ApiKey', 'AllApiKeys'],
+  revoke: ['ApiKey', 'AllApiKeys', 'SignInLink'],
   begin: ['GithubAppRegistration'],
   complete: ['GithubAppInstallation', 'GithubAppRegistration'],
   mark: ['SessionRead'],

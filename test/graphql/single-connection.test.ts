@@ -9,7 +9,7 @@ import { useApp } from '../support/use-app.ts';
 const test = useApp();
 
 const messages = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
-const waitFor = (read: () => number, count: number) => expect.poll(read, { interval: 5, timeout: 5_000 }).toBe(count);
+const waitFor = (read: () => number, count: number) => expect.poll(read, { interval: 5, timeout: 60_000 }).toBe(count);
 const waitForActive = (count: number) => waitFor(() => test.app.watches.active(), count);
 const waitForStreams = (count: number) => waitFor(() => test.app.streams.count().stream, count);
 const bodyOf = (payload: any) => payload.data.sessionMessages.node.body;

@@ -12,7 +12,7 @@ const test = useApp();
 
 const messages = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
 const waitForActive = (count: number) =>
-  expect.poll(() => test.app.watches.active(), { interval: 5, timeout: 10_000 }).toBe(count);
+  expect.poll(() => test.app.watches.active(), { interval: 5, timeout: 60_000 }).toBe(count);
 
 const send = (socket: WebSocket, message: object) => socket.send(JSON.stringify(message));
 const subscribe = (socket: WebSocket, id: string, sessionId: string, query: string = messages) =>
@@ -94,7 +94,7 @@ it('distinguishes operations that reuse an id', async () => {
   await last;
   const ofSeconds = () => Array.from({ length: 50 }, (_, n) => bodies.get(`${n} second`));
   const whole = ofSeconds().map(() => ['say hello', 'once each']);
-  await expect.poll(ofSeconds, { timeout: 10_000 }).toEqual(whole);
+  await expect.poll(ofSeconds, { timeout: 60_000 }).toEqual(whole);
   // Existing messages may have arrived before, if the end came in another packet.
   for (let n = 0; n < 50; n++) expect([undefined, ['say hello']]).toContainEqual(bodies.get(`${n} sessionMessages`));
   socket.terminate();

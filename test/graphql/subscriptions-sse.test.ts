@@ -21,7 +21,7 @@ const open = (variables: Record<string, unknown>, query = messages) =>
   openStream(test.url, test.adminToken, query, variables);
 const bodies = (payloads: any[]) => payloads.map((payload) => payload.data.sessionMessages.node.body);
 const waitForActive = (count: number) =>
-  expect.poll(() => test.app.watches.active(), { interval: 5, timeout: 5_000 }).toBe(count);
+  expect.poll(() => test.app.watches.active(), { interval: 5, timeout: 60_000 }).toBe(count);
 
 it('sends existing entries, then new ones, each once and in order', async () => {
   const id = await createSession(test);

@@ -48,7 +48,7 @@ it.skipIf(!hasIpv6).each([
 it.skipIf(!hasIpv6)('a service does not start when another process has its port in the other family', async () => {
   const port = await occupy('::1', 0);
   const server = createService();
-  const message = `Another process is already listening at http://[::1]:${port} already`;
+  const message = `Another process is already listening at http://[::1]:${port} `;
   await expect(listen(server, { host: '127.0.0.1', port })).rejects.toThrow(message);
   expect(server.listening).toBe(false);
 });

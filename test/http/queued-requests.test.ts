@@ -13,7 +13,9 @@ async function serve(respond: (request: RequestView) => Promise<Reply>) {
   const problems: unknown[] = [];
   const log = { error: (fields: object) => void problems.push(fields) };
   const inFlight = createInFlight();
-  const server = createServer(inFlight.wrap(createPipeline({ respond, corsOrigins: [], addressOf: () => null, log })));
+  const server = createServer(
+    inFlight.wrap(createPipeline({ respond, corsOrigins: [], addressOf: () => null, log, logAccess: null })),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {

@@ -31,7 +31,7 @@ async function readAll(path: string, first: number): Promise<string[]> {
  * Reads until the list has the expected length: an ascending reader waits for transactions of other tests' databases.
  */
 async function readAscending(path: string, count: number, first = 100): Promise<string[]> {
-  await expect.poll(async () => (await readAll(path, 200)).length, { timeout: 20_000, interval: 20 }).toBe(count);
+  await expect.poll(async () => (await readAll(path, 200)).length, { timeout: 60_000, interval: 20 }).toBe(count);
   return readAll(path, first);
 }
 

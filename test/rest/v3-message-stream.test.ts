@@ -209,7 +209,7 @@ describe('a stream ends', () => {
   });
 });
 
-test('without reading ahead for a client that does not read', { timeout: 60_000 }, async () => {
+test('without reading ahead for a client that does not read', { timeout: 240_000 }, async () => {
   const { id, path, token } = await oneSession();
   const { store } = app.app.services;
   const count = 3_000;

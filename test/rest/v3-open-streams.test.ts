@@ -7,7 +7,7 @@ const app = useApp({ maxSockets: 3 });
 
 const messages = 'subscription($id: ID!) { sessionMessages(sessionId: $id) { node { body } } }';
 const waitForOpen = (stream: number) =>
-  expect.poll(() => app.app.streams.count(), { interval: 5, timeout: 5_000 }).toEqual({ socket: 0, stream });
+  expect.poll(() => app.app.streams.count(), { interval: 5, timeout: 60_000 }).toEqual({ socket: 0, stream });
 
 async function oneSession() {
   const organizationId = await makeOrganization(app);

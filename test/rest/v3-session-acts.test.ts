@@ -37,8 +37,10 @@ describe('archive and unarchive', () => {
   ])('200: a session in %s is suspended and leaves the queue', async (_status, columns) => {
     const { id, ask } = await oneSession();
     await setStatus(id, columns);
+    const before = (await ask('GET')).body.updated_at;
     const { status, body } = await ask('POST', '/archive');
     expect(status).toBe(200);
+    expect(body.updated_at).toBe(before);
     expect(body).toMatchObject({
       session_id: id,
       is_archived: true,

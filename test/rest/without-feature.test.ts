@@ -39,7 +39,6 @@ const pages = [
 
 /** The administrator's response of each route that is not a list: the status and the sentence. */
 const others = [
-  ['POST', `${enterprise}/idp-groups`, { idp_group_names: ['a'] }, 409, 'This installation has no identity provider.'],
   ['DELETE', `${enterprise}/idp-groups/a`, undefined, 404, 'There is no such IdP group.'],
   ...[`${enterprise}/members/idp-groups/a%2Fb`, `${managed}/members/idp-groups/a`].flatMap(
     (path) =>

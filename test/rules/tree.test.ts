@@ -6,7 +6,7 @@ const maxLines = 400;
 
 const isProse = (path: string) => /(?:^|\/)(?:LICENSE|.*\.(?:md|txt))$/.test(path);
 const isGenerated = (path: string) =>
-  /(?:^|\/)package-lock\.json$|\.graphql$|graphql-env\.d\.ts$|^prisma\/migrations\//.test(path);
+  /(?:^|\/)package-lock\.json$|\.graphql$|graphql-env\.d\.ts$|^prisma\/migrations\/|^deploy\/grafana\//.test(path);
 const isBinary = (path: string) => /\.(?:png|jpe?g|gif|ico|woff2?|wasm|zip|gz)$/.test(path);
 
 test('no file is longer than 400 lines', () => {

@@ -83,8 +83,8 @@ it('closes connections that do not respond, and opens new ones when the network 
   ]);
   for (const each of lost) expect(each).toMatchObject({ reason: expect.any(StoreUnavailableError) });
   proxy.heal();
-  await vi.waitFor(() => store.query('select 1'), { timeout: 20_000 });
-  await vi.waitFor(() => store.ping(), { timeout: 20_000 });
+  await vi.waitFor(() => store.query('select 1'), { timeout: 60_000 });
+  await vi.waitFor(() => store.ping(), { timeout: 60_000 });
   expect(proxy.accepted()).toBeGreaterThan(before);
 });
 
@@ -94,7 +94,7 @@ it('waits for a server that refuses connections, as long as callers wait for one
   const before = proxy.accepted();
   const waiting = [store.query('select 1'), store.transact((tx) => tx.query('select 1'))];
   // Both have been refused more than once.
-  await vi.waitFor(() => expect(proxy.accepted()).toBeGreaterThan(before + 4), { timeout: 20_000 });
+  await vi.waitFor(() => expect(proxy.accepted()).toBeGreaterThan(before + 4), { timeout: 60_000 });
   proxy.accept();
   await Promise.all(waiting);
 });

@@ -166,6 +166,7 @@ it('creates manually what the schema file cannot express', async () => {
   expect(checks.map(({ name }) => name)).toMatchInlineSnapshot(`
     [
       "api_key_kind_known",
+      "console_session_of_key_or_user",
       "git_connection_erased",
       "git_delivery_status",
       "git_permission_target_one",

@@ -1,62 +1,18 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { it as always, expect, onTestFinished, vi } from 'vitest';
+import { it as always, expect, onTestFinished } from 'vitest';
 import { openStore } from '../../src/store/store.ts';
-import { freePort } from '../support/server.ts';
-import { createDatabase, testDatabase } from '../support/test-store.ts';
+import { pgbouncer, startPooler } from '../support/pooler.ts';
+import { testDatabase } from '../support/test-store.ts';
 
-const program = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/usr/local/bin/pgbouncer'].find((path) =>
-  existsSync(path),
-);
-if (testDatabase === 'postgres' && !program)
+if (testDatabase === 'postgres' && !pgbouncer)
   process.stderr.write(
     'Skipping the tests of poolers: PgBouncer is not installed (Debian: apt-get install pgbouncer).\n',
   );
-const it = always.skipIf(testDatabase !== 'postgres' || !program);
+const it = always.skipIf(testDatabase !== 'postgres' || !pgbouncer);
 
 const log = { warn: () => undefined, error: () => undefined };
-
-/** Starts a PgBouncer in front of the database; returns the database's URL through it. */
-async function startPooler(mode: 'session' | 'transaction' | 'statement'): Promise<string> {
-  const url = new URL(await createDatabase());
-  const database = url.pathname.slice(1);
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-pooler-'));
-  chmodSync(folder, 0o777);
-  const port = await freePort();
-  const settings = `[databases]
-${database} = host=${url.hostname} port=${url.port || 5432} dbname=${database} user=${url.username}
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${port}
-unix_socket_dir =
-auth_type = any
-pool_mode = ${mode}
-`;
-  await writeFile(join(folder, 'pgbouncer.ini'), settings);
-  // It does not run as root.
-  const user = process.getuid?.() === 0 ? { uid: Number(execFileSync('id', ['-u', 'nobody'])) } : {};
-  const child = spawn(program as string, ['-q', join(folder, 'pgbouncer.ini')], { stdio: 'ignore', ...user });
-  onTestFinished(async () => {
-    const gone = once(child, 'exit');
-    child.kill('SIGKILL');
-    await gone;
-    await rm(folder, { recursive: true, force: true });
-  });
-  await vi.waitFor(
-    async () => {
-      const socket = connect(port, '127.0.0.1');
-      await once(socket, 'connect');
-      socket.destroy();
-    },
-    { timeout: 20_000 },
-  );
-  return `postgresql://${url.username}@127.0.0.1:${port}/${database}`;
-}
 
 async function open(databaseUrl: string) {
   const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-pooled-'));

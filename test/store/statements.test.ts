@@ -74,6 +74,7 @@ const representatives = {
     'tableOf(model)': 'playbook',
     'where': 'r.id = $1',
   },
+  'domain/identity/idp-groups/idp-groups.ts': { lock: '' },
   'domain/identity/people/enterprise-members.ts': {
     of: `select organization_id as "organizationId", id as "organizationName", role_id as "roleId", id as "roleName", created_at, id
            from role_assignment where user_id = $1`,
@@ -100,11 +101,8 @@ const representatives = {
   'domain/library/provider-keys/provider-keys.ts': { condition: 'true' },
   'domain/library/macros.ts': { 'tables[kind]': 'playbook m where' },
   'domain/library/secrets/reseal-secrets.ts': { column: 'sealed', table: 'provider_key' },
-  'domain/maintenance/copied-database.ts': {
-    "isUnreadBy('webhook_feed')": 'true',
-    "isUnreadBy('automation_feed')": 'true',
-  },
   'domain/sessions/idle-sessions.ts': { condition: 's.updated_at < $1::timestamptz' },
+  'store/inspect-database.ts': { name: 'secret', countLimit: '1' },
   'domain/usage/consumption/consumption.ts': { table: 'user_account', isInScope: '', column: 'user_id' },
   'domain/installation/bootstrap.ts': { change: 'coalesce(maintenance_since, $1::timestamptz)' },
   'domain/sessions/saved-views.ts': { columns: 'v.name' },
@@ -130,6 +128,9 @@ const representatives = {
 
 /** Statements that a call composes as a whole, by their number in each file, and the test that sends them. */
 const sentByOtherTests: Readonly<Record<string, readonly [count: number, test: string]>> = {
+  // The tables and columns of the catalogue.
+  'backup/restore-database.ts': [1, 'system/backups.test.ts'],
+  'backup/table-rows.ts': [2, 'system/backups.test.ts'],
   'domain/audit/audit-log.ts': [1, 'graphql/audit-log.test.ts'],
   // The statements of watchers: one part for each kind of resource.
   'domain/changes/read-changes.ts': [2, 'graphql/resource-changes.test.ts'],

@@ -88,5 +88,5 @@ export const settled = (test: TestApp) =>
       );
       return waiting.length === 0;
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );

@@ -28,7 +28,7 @@ export function createGatedPatterns(limitMs = 60_000, now = () => new Date()): G
     },
     requestCount,
     async waitForRequests(count) {
-      await vi.waitUntil(() => requestCount() >= count, { timeout: 30_000 });
+      await vi.waitUntil(() => requestCount() >= count, { timeout: 60_000 });
     },
   };
 }

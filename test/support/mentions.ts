@@ -34,7 +34,7 @@ export async function settledMentions(test: TestApp): Promise<SeenMention[]> {
   const { store } = test.app.services;
   await vi.waitUntil(
     async () => (await store.query('select 1 from mention where next_attempt_at is not null limit 1')).length === 0,
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   );
   return store.query<SeenMention>(
     `select status, session_id as "sessionId", organization_id as "organizationId", error

@@ -67,6 +67,12 @@ function tap(request: RequestView): { read: readonly Uint8Array[]; view: Request
   const view: RequestView = Object.create(request, {
     // The accessors and methods of the original need the original itself.
     signal: { get: () => request.signal },
+    principalId: {
+      get: () => request.principalId,
+      set: (id: string | null) => {
+        request.principalId = id;
+      },
+    },
     header: { value: (name: string) => request.header(name) },
     headers: { value: () => request.headers() },
     destroy: { value: () => request.destroy() },

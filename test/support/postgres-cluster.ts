@@ -20,6 +20,8 @@ export interface PostgresCluster {
   restart(): Promise<void>;
   /** Promotes a standby, as in a failover. */
   promote(): Promise<void>;
+  /** Makes a base backup, without WAL, that exists as long as the cluster. Returns its folder. */
+  backUp(): Promise<string>;
   /** Stops the server and removes its files. May be called twice. */
   stop(): Promise<void>;
 }
@@ -30,6 +32,8 @@ export interface ClusterOptions {
   readonly settings?: readonly string[];
   /** The {@link PostgresCluster.url} of the running primary of a standby. */
   readonly standbyOf?: string;
+  /** The base backup from which the cluster recovers; `settings` say how far. */
+  readonly recoveryOf?: string;
 }
 
 /** Returns the folder of the newest supported PostgreSQL server; null if there is none. */
@@ -49,7 +53,7 @@ export function findPostgresBinaries(): string | null {
  */
 export async function startPostgresCluster(
   binaries: string,
-  { settings = [], standbyOf = '' }: ClusterOptions = {},
+  { settings = [], standbyOf = '', recoveryOf = '' }: ClusterOptions = {},
 ): Promise<PostgresCluster> {
   const owner = unprivilegedOwner();
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-postgres-'));
@@ -57,7 +61,8 @@ export async function startPostgresCluster(
   const port = await freePort();
   const more = settings.map((setting) => `-c ${setting}`).join(' ');
   // In its own session: Ctrl-C in the terminal reaches vitest first, and the server stops after the tests.
-  const supervisor = spawn('sh', ['-c', supervisorScript, 'sh', binaries, folder, String(port), more, standbyOf], {
+  const args = [binaries, folder, String(port), more, standbyOf, recoveryOf];
+  const supervisor = spawn('sh', ['-c', supervisorScript, 'sh', ...args], {
     cwd: folder,
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -84,6 +89,14 @@ export async function startPostgresCluster(
     socketUrl: `${url}?host=${encodeURIComponent(folder)}`,
     restart: () => control('restart', '-m', 'fast', '-l', join(folder, 'log')),
     promote: () => control('promote'),
+    async backUp() {
+      const base = join(folder, 'base');
+      const all = ['-d', url, '-D', base, '-X', 'none', '-c', 'fast', '-N', '--no-manifest'];
+      const running = spawn(join(binaries, 'pg_basebackup'), all, { cwd: folder, stdio: 'ignore', ...owner });
+      const code = await new Promise((resolve) => running.once('exit', resolve));
+      if (code !== 0) throw new Error(`"pg_basebackup" failed: ${code}.`);
+      return base;
+    },
     async stop() {
       supervisor.stdin.end();
       await ended;
@@ -96,11 +109,13 @@ export async function startPostgresCluster(
  * the test process ends. `-N` and `fsync=off`: the files are temporary.
  */
 const supervisorScript = `
-bin=$1 dir=$2 port=$3 more=$4 primary=$5
+bin=$1 dir=$2 port=$3 more=$4 primary=$5 base=$6
 trap 'rm -rf "$dir"' EXIT
 fail() { tail -n 20 "$dir/log" >&2; exit 1; }
 if [ -n "$primary" ]; then
   "$bin/pg_basebackup" -d "$primary" -D "$dir/data" -R -X stream -c fast -N >"$dir/log" 2>&1 || fail
+elif [ -n "$base" ]; then
+  cp -r "$base" "$dir/data" && chmod 700 "$dir/data" && touch "$dir/data/recovery.signal" || fail
 else
   "$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --no-locale -N >"$dir/log" 2>&1 || fail
 fi

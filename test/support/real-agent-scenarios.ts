@@ -191,7 +191,7 @@ export function describeRealAgent(agent: RealAgent): void {
       expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'ERROR' });
       const last = (await messagesOf(id)).at(-1);
       expect(last).toMatch(
-        /^devin_message: .*"session\/prompt": [^{]*(Incorrect API key provided|Authentication required)/,
+        /^devin_message: .*refused the message: [^{]*(Incorrect API key provided|Authentication required)/,
       );
       const turns = (await readEvents(test, id)).filter(({ kind }) => kind === 'TURN');
       expect(turns.map(({ phase }) => phase)).toEqual(['started']);

@@ -139,6 +139,8 @@ export function writeRealProfiles(agent: RealAgent, profiles: readonly object[])
     extends: agent.id,
     command: agent.program,
     retry_delays_ms: [0, 0, 0],
+    // On a busy machine, an agent needs more than the default of 20 seconds.
+    start_timeout_ms: 120_000,
     ...profile,
   }));
   const path = join(mkdtempSync(join(tmpdir(), 'switchyard-real-')), 'agents.json');

@@ -6,6 +6,9 @@ export function viewOf(request: Request, address: string | null): RequestView {
   const { method, headers, signal } = request;
   const { pathname, search } = new URL(request.url);
   return {
+    id: 'test-request',
+    principalId: null,
+    span: null,
     method,
     path: pathname,
     search: search.slice(1),

@@ -44,6 +44,8 @@ export async function startS3Server(): Promise<S3Server> {
       request.resume();
       return fail(response, failure.status, failure.code);
     }
+    const { searchParams } = new URL(request.url ?? '/', 'http://s3');
+    if (searchParams.has('list-type')) return list(objects, path, searchParams, response);
     void answer(objects, path, request, response);
   });
   const hold = (matches: Gate['matches']) => {
@@ -103,6 +105,25 @@ async function answer(
     const body = start === undefined ? found : found.subarray(Number(start), Number(end) + 1);
     response.writeHead(start === undefined ? 200 : 206, { 'content-length': body.length }).end(body);
   }
+}
+
+/** Answers a list of the objects of a bucket with a prefix; with a delimiter, of the folders and objects right below it. */
+function list(objects: Map<string, Buffer>, bucket: string, query: URLSearchParams, response: ServerResponse): void {
+  const root = `${bucket.replace(/\/$/, '')}/`;
+  const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter') ?? ''];
+  const keys = [...objects.keys()]
+    .filter((path) => path.startsWith(root + prefix))
+    .map((path) => path.slice(root.length));
+  const endOf = (key: string) => (delimiter === '' ? -1 : key.indexOf(delimiter, prefix.length));
+  const folders = new Set(keys.filter((key) => endOf(key) >= 0).map((key) => key.slice(0, endOf(key) + 1)));
+  const items = [
+    ...keys.filter((key) => endOf(key) < 0).map((key) => `<Contents><Key>${key}</Key><Size>1</Size></Contents>`),
+    ...[...folders].map((folder) => `<CommonPrefixes><Prefix>${folder}</Prefix></CommonPrefixes>`),
+  ];
+  response.writeHead(200, { 'content-type': 'application/xml' });
+  response.end(
+    `<?xml version="1.0"?><ListBucketResult><IsTruncated>false</IsTruncated>${items.join('')}</ListBucketResult>`,
+  );
 }
 
 function fail(response: ServerResponse, status: number, code: string): void {

@@ -1,6 +1,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { ensureBuilt } from './built.ts';
 import { nodeOptions } from './node-options.ts';
@@ -91,6 +92,7 @@ export async function startServer(env: Record<string, string>, inherited: Inheri
     child.once('exit', () => reject(new Error(output())));
   });
   const gone = once(child, 'exit');
+  const closed = once(child, 'close');
   return {
     url,
     pid: child.pid as number,
@@ -101,7 +103,10 @@ export async function startServer(env: Record<string, string>, inherited: Inheri
     },
     async stop() {
       child.kill('SIGTERM');
-      return (await gone)[0] as number | null;
+      const [code] = (await gone) as [number | null];
+      // The end of its output may be read after its exit, unless one of its children keeps the output open.
+      await Promise.race([closed, wait(1_000)]);
+      return code;
     },
   };
 }
@@ -111,6 +116,27 @@ export async function startRefused(env: Record<string, string>): Promise<{ code:
   const { child, output } = await spawnServer(env);
   const [code] = (await once(child, 'exit')) as [number | null];
   return { code, output: output() };
+}
+
+/** Runs one of the service's commands, and kills it with SIGKILL as soon as its output matches. Resolves when it has ended. */
+export async function killCommand(
+  name: string,
+  env: Record<string, string>,
+  args: string[],
+  when: RegExp,
+): Promise<void> {
+  await ensureBuilt();
+  const child = spawn(process.execPath, [...nodeOptions, `dist/cli/${name}.js`, ...args], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (more: string) => {
+    stderr += more;
+    if (when.test(stderr)) child.kill('SIGKILL');
+  });
+  const [, signal] = (await once(child, 'close')) as [number | null, string | null];
+  if (signal !== 'SIGKILL') throw new Error(`The command ended by itself: ${stderr}`);
 }
 
 /** Runs one of the service's commands, like `npm run NAME`. */

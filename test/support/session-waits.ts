@@ -3,20 +3,38 @@ import { connect, follow } from './sockets.ts';
 
 const sessionUpdated = 'subscription($id: ID!) { sessionUpdated(sessionId: $id) { status statusDetail title } }';
 
-/** Resolves with the session once it matches, by subscription: no sleeping, no polling. */
+/** The time after which a wait fails, with what was seen last: shorter than the timeout of a test, which says nothing. */
+const maxWaitMs = 150_000;
+
+/** Resolves with the session once it matches, by subscription: no sleeping, no polling. Throws after {@link maxWaitMs}. */
 export async function waitForSession(
   test: Pick<TestApp, 'url' | 'adminToken'>,
   id: string,
   isWanted: (session: { status: string; statusDetail: string | null; title: string }) => boolean,
 ): Promise<{ status: string; statusDetail: string | null; title: string }> {
   const following = follow(connect(test.url, test.adminToken), sessionUpdated, { id });
-  for (;;) {
-    const [payload] = await following.take(1);
-    const session = payload.data?.sessionUpdated;
-    if (!session) throw new Error(JSON.stringify(payload));
-    if (!isWanted(session)) continue;
+  let seen: unknown = null;
+  const find = async () => {
+    for (;;) {
+      const [payload] = await following.take(1);
+      const session = payload.data?.sessionUpdated;
+      if (!session) throw new Error(JSON.stringify(payload));
+      seen = session;
+      if (isWanted(session)) return session;
+    }
+  };
+  let timer: NodeJS.Timeout | undefined;
+  const giveUp = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(async () => {
+      const events = await readEvents(test, id).catch(String);
+      reject(new Error(`Session ${id} does not match: ${JSON.stringify({ seen, events })}`));
+    }, maxWaitMs);
+  });
+  try {
+    return await Promise.race([find(), giveUp]);
+  } finally {
+    clearTimeout(timer);
     following.stop();
-    return session;
   }
 }
 

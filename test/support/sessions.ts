@@ -34,10 +34,15 @@ export async function firstOrganizationId(target: Pick<TestApp, 'url'>, token: s
 }
 
 /** Starts a session in the first organization that a key may use, and returns its REST id. */
-export async function createFirstSession(target: Pick<TestApp, 'url'>, token: string, prompt: string): Promise<string> {
+export async function createFirstSession(
+  target: Pick<TestApp, 'url'>,
+  token: string,
+  prompt: string,
+  more: { readonly agent?: string } = {},
+): Promise<string> {
   const organizationId = await firstOrganizationId(target, token);
   const document = mutationDocument('createSession', 'session { sessionId } userErrors { message }');
-  const { data, errors } = await graphql(target, token, document, { input: { organizationId, prompt } });
+  const { data, errors } = await graphql(target, token, document, { input: { organizationId, prompt, ...more } });
   const id = data?.createSession?.session?.sessionId;
   if (!id) throw new Error(`No session was made: ${JSON.stringify({ data, errors })}`);
   return id;

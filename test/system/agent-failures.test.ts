@@ -80,7 +80,7 @@ it('masks a secret before it truncates the error of an output', async () => {
 it('does not report a refused request as an interruption', async () => {
   const id = await createSession(test, { agent: 'busy' });
   await waitUntilEnded(test, id);
-  const refused = 'The agent refused "session/prompt": The server is busy.';
+  const refused = 'The agent refused the message: The server is busy.';
   const again = `${refused} Trying again in 0.01 s.`;
   expect((await readNotices(id)).map(({ body }) => body)).toEqual([again, again, refused]);
   const message = `AGENT_MESSAGE: The session stopped with an error: ${refused} Send a message to try again.`;

@@ -15,6 +15,7 @@ import { keyInput, roleInput } from '../support/principals.ts';
 import { type Actor, type AuditedAction, agentText } from './audit-actor.ts';
 import { checkpointAuditedActions } from './checkpoint-audit-actions.ts';
 import { credentialAuditedActions } from './credential-audit-actions.ts';
+import { groupAuditedActions } from './group-audit-actions.ts';
 
 const inOrganization = (organization: string) => `/v3/organizations/${organization}`;
 
@@ -300,6 +301,7 @@ export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
   },
   ...credentialAuditedActions,
   ...checkpointAuditedActions,
+  ...groupAuditedActions,
   async create_knowledge(actor, organization) {
     return { target: await make(actor, organization, 'knowledge/notes', note, 'note_id'), organization };
   },

@@ -59,7 +59,7 @@ async function write(client: pg.Client, organizationId: string): Promise<string>
 }
 
 // Transactions that other test files hold open in other databases of the server hold an ascending reader back as well.
-const eventually = (read: () => Promise<string[]>) => expect.poll(read, { timeout: 20_000, interval: 20 });
+const eventually = (read: () => Promise<string[]>) => expect.poll(read, { timeout: 60_000, interval: 20 });
 
 const onPostgres = test.skipIf(testDatabase === 'pglite');
 

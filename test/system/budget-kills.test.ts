@@ -56,4 +56,4 @@ it('counts the call that was in progress when the service was killed', async () 
   // The longest answer of a call without a limit.
   expect(data.node.spentThisMonthUsd).toBeGreaterThan(128);
   await next.kill();
-}, 120_000);
+}, 240_000);

@@ -217,4 +217,4 @@ it('is not started with an agent that is less isolated than its parent', async (
   } finally {
     await walled.close();
   }
-}, 90_000);
+}, 240_000);

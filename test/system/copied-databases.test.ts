@@ -11,6 +11,7 @@ import {
 import { copyDatabase, useTransactions } from '../support/postgres-copies.ts';
 import { waitUntilEnded } from '../support/session-waits.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
+import { connect, follow } from '../support/sockets.ts';
 import { testDatabase } from '../support/test-store.ts';
 
 const everything = { roles: ['api', 'worker', 'scheduler'] } as const;
@@ -66,6 +67,16 @@ async function edgesOf(test: TestApp): Promise<AuditEdge[]> {
   return edges;
 }
 
+const readChangesCursor = async (test: TestApp): Promise<string> =>
+  (await graphql(test, test.adminToken, '{ changesCursor }')).data.changesCursor;
+
+/** Returns the session of the first change after a cursor. */
+async function nextChanged(test: TestApp, after: string): Promise<string> {
+  const document = 'subscription($after: String) { sessionChanges(after: $after) { sessionId } }';
+  const [payload] = await follow(connect(test.url, test.adminToken), document, { after }).take(1);
+  return payload.data.sessionChanges.sessionId;
+}
+
 const followAudit = async (test: TestApp) => (await edgesOf(test)).map(({ node }) => node.action);
 
 describe.skipIf(testDatabase !== 'postgres')('a database that was restored from a dump', () => {
@@ -105,22 +116,28 @@ describe.skipIf(testDatabase !== 'postgres')('a database that was restored from 
     const edges = (await edgesOf(original)).slice(moved.length);
     expect(edges.map(({ node }) => node.action)).toEqual(['CREATE_SESSION']);
 
+    const changesCursor = await readChangesCursor(original);
     const copied = await copyDatabase(databaseUrl, younger);
+    // Written by the original after the dump.
+    await createSession(original, { prompt: 'say lost' });
+    const lost = await readChangesCursor(original);
     const copy = await startOn(first, { ...everything, databaseUrl: copied });
     expect(await readMode(copy)).toMatchObject({ reason: 'COPIED_DATABASE' });
     expect(await followAudit(copy)).toEqual(before);
-    // An earlier cursor would skip entries, so its reader must start again.
-    const codes = async () => Promise.all(edges.map(({ cursor }) => readAudit(copy, cursor)));
-    expect(new Set(await codes())).toEqual(new Set(['BAD_CURSOR']));
-    const [firstEdge] = await edgesOf(copy);
-    expect(await readAudit(copy, firstEdge?.cursor ?? '')).toHaveLength(before.length - 1);
+    // Readers of the original continue: no entry is lost or repeated.
+    const all = await edgesOf(copy);
+    for (const [index, { cursor }] of all.entries())
+      expect(await readAudit(copy, cursor)).toEqual(all.slice(index + 1));
+    expect(all.map(({ cursor }) => cursor)).toEqual([...moved, ...edges].map(({ cursor }) => cursor));
     const [ahead] = await copy.app.services.store.query<{ isAhead: boolean }>(
-      `select exists (select 1 from session_change where changed_xid >= pg_snapshot_xmax(pg_current_snapshot())) as "isAhead"`,
+      `select exists (select 1 from session_change where changed_xid >= next_transaction()) as "isAhead"`,
     );
     expect(ahead).toEqual({ isAhead: false });
+    const later = await createSession(copy, { prompt: 'say later' });
+    for (const after of [changesCursor, lost]) expect(await nextChanged(copy, after)).toBe(`devin-${later}`);
     // Also once this cluster has used those numbers itself.
     await useTransactions(younger, 30_000);
-    expect(new Set(await codes())).toEqual(new Set(['BAD_CURSOR']));
+    expect(await readAudit(copy, edges[0]?.cursor ?? '')).toMatchObject([{ node: { action: 'CREATE_SESSION' } }]);
     await endMaintenance(copy);
     await waitUntilEnded(copy, id);
   });

@@ -39,6 +39,8 @@ it('commits, pushes and opens a pull request', async () => {
   expect(await github.git?.git('acme/site', 'show', `${branch}:hello.txt`)).toBe('Hello');
   const pulls = await github.person('GET', `/repos/acme/site/pulls?state=open&head=acme:${branch}`);
   expect(pulls).toMatchObject([{ title: 'Greet people' }]);
+  const log = (JSON.parse(events) as { kind: string; phase?: string }[]).filter(({ kind }) => /PUSH|TURN/.test(kind));
+  expect(log.map(({ kind, phase }) => phase ?? kind)).toEqual(['started', 'PUSH', 'stopped']);
 });
 
 it("shows git's refusals", async () => {

@@ -36,7 +36,7 @@ async function read(id: string, token: string): Promise<any> {
 /** Makes the scheduler check, and waits until an automation matches. */
 async function waitFor(id: string, token: string, check: (automation: any) => void): Promise<any> {
   test.app.services.notifier.notify('automations');
-  await vi.waitFor(async () => check(await read(id, token)), { timeout: 20_000, interval: 20 });
+  await vi.waitFor(async () => check(await read(id, token)), { timeout: 60_000, interval: 20 });
   // Its parts were read in sequence.
   return read(id, token);
 }
@@ -293,7 +293,7 @@ describe('limits', () => {
           const next = nodes.find(({ automationRunId }: any) => automationRunId === runs[done + 1].automationRunId);
           expect(next).toMatchObject({ status: 'STARTED', session: { origin: 'AUTOMATION' } });
         },
-        { timeout: 20_000, interval: 20 },
+        { timeout: 60_000, interval: 20 },
       );
     }
   });

@@ -110,7 +110,7 @@ function watchMaximum(read: () => number): () => number {
 
 async function sizeOf(directory: string): Promise<number> {
   // A directory of the service may disappear while it is listed.
-  const names = await vi.waitFor(() => readdir(directory, { recursive: true }), { timeout: 20_000 });
+  const names = await vi.waitFor(() => readdir(directory, { recursive: true }), { timeout: 60_000 });
   const sizes = await Promise.all(
     names.map((name) =>
       stat(join(directory, name)).then(

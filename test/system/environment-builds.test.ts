@@ -108,7 +108,7 @@ it('shows the log while the set-up runs, without the beginning of a secret', asy
   const input = { repositoryId: await repositoryId(forge), organizationId: test.organizationId, agent: 'shell' };
   const { environmentBuild } = await runMutation(test, 'buildEnvironment', fields, { ...input, environmentDefinition });
   const logOf = async () => (await readBuilds(test, forge))[0]?.log ?? '';
-  await expect.poll(logOf, { timeout: 30_000 }).toContain('begins');
+  await expect.poll(logOf, { timeout: 60_000 }).toContain('begins');
   expect(await logOf()).toMatch(/begins\n\*{8}\n$/);
 
   const again = await runMutation(test, 'buildEnvironment', '', input);
@@ -135,7 +135,7 @@ async function push(forge: GitForge, branch = 'main'): Promise<void> {
   );
   notifier.notify('environments');
   const due = () => store.query('select 1 from environment_read where due_at is not null');
-  await expect.poll(due, { timeout: 30_000 }).toEqual([]);
+  await expect.poll(due, { timeout: 60_000 }).toEqual([]);
 }
 
 const stateOf = async (forge: GitForge) =>
@@ -156,7 +156,7 @@ it('builds when the default branch changes, once, and the next session starts wi
   expect(await stateOf(forge)).toEqual(['SESSION READY']);
   await push(forge);
   await push(forge);
-  await expect.poll(() => stateOf(forge), { timeout: 30_000 }).toEqual(['SESSION READY', 'PUSH READY']);
+  await expect.poll(() => stateOf(forge), { timeout: 60_000 }).toEqual(['SESSION READY', 'PUSH READY']);
   // A build in advance is no use.
   expect((await readBuilds(test, forge))[1]?.usedAt).toEqual(first?.usedAt);
   const session = await runSession(test, forge, 'shell', 'cat deps');
@@ -166,7 +166,7 @@ it('builds when the default branch changes, once, and the next session starts wi
   await commit(forge, lock(9));
   await push(forge);
   const failed = ['SESSION READY', 'PUSH READY', 'PUSH FAILED'];
-  await expect.poll(() => stateOf(forge), { timeout: 30_000 }).toEqual(failed);
+  await expect.poll(() => stateOf(forge), { timeout: 60_000 }).toEqual(failed);
   await push(forge);
   expect(await stateOf(forge)).toEqual(failed);
 
@@ -194,13 +194,13 @@ it('shows the environment that applies, with its errors', async () => {
   };
   expect(await read()).toBeNull();
   await runMutation(test, 'refreshEnvironment', '', input);
-  await expect.poll(read, { timeout: 30_000 }).toMatchObject({
+  await expect.poll(read, { timeout: 60_000 }).toMatchObject({
     ...{ path: environmentFile, commit: expect.stringMatching(/^[0-9a-f]{40}$/), isDefined: true, error: null },
     ...{ setup: ['echo one'], secrets: ['TOKEN'], problems: [] },
   });
   await commit(forge, { [environmentFile]: 'setup: echo one\nstar: two\n' });
   await runMutation(test, 'refreshEnvironment', '', input);
-  await expect.poll(read, { timeout: 30_000 }).toMatchObject({
+  await expect.poll(read, { timeout: 60_000 }).toMatchObject({
     ...{
       isDefined: false,
       setup: [],

@@ -212,7 +212,7 @@ describe('a hostile repository', () => {
       { status: 'completed', output: expect.stringContaining('continues in the background') },
     ]);
     await expect
-      .poll(() => commandLines().filter((line) => line.includes('sleep 7234513')), { timeout: 30_000 })
+      .poll(() => commandLines().filter((line) => line.includes('sleep 7234513')), { timeout: 60_000 })
       .toEqual([]);
   });
 

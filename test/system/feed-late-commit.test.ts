@@ -49,7 +49,7 @@ it.skipIf(process.env.TEST_DATABASE !== 'postgres')(
           [original, JSON.stringify(names)],
         );
       }
-      await client.query('update session set changed_xid = pg_current_xact_id() where id = $1', [late]);
+      await client.query('update session set changed_xid = current_transaction() where id = $1', [late]);
       // More than one read returns.
       const others = await Promise.all(Array.from({ length: 60 }, () => createSession(test, {}, made.token)));
       let cursor = await readFeed(services, processor, organizationId, null);

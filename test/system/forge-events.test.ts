@@ -99,7 +99,7 @@ describe('an event of a repository', () => {
     const id = await automate('github:issues', [{ field: 'issue.title', operator: 'STARTS_WITH', value: 'The wire' }]);
     wire.requests.splice(0);
     await github.person('POST', '/repos/acme/site/issues', { title: 'The wire works' });
-    await expect.poll(() => wire.requests.length, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => wire.requests.length, { timeout: 60_000 }).toBeGreaterThan(0);
     for (const { headers, body } of wire.requests.splice(0)) {
       const names = ['content-type', 'x-github-event', 'x-github-delivery', 'x-hub-signature-256'];
       await postTo(test, connection.path, body, Object.fromEntries(names.map((name) => [name, String(headers[name])])));
@@ -187,7 +187,7 @@ describe('a sender', () => {
       const rows = await store.query<{ count: number }>('select attempt_count as count from forge_event');
       return rows[0]?.count;
     };
-    await expect.poll(attempts, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(attempts, { timeout: 60_000 }).toBeGreaterThan(0);
     expect(await runsOf(test, id)).toEqual([]);
     isDown = false;
     await store.execute('update forge_event set next_attempt_at = received_at returning id');

@@ -111,7 +111,7 @@ it('builds the environment after the webhook of a push to the default branch', a
     return data.organization.repository.environmentBuilds;
   };
   await expect
-    .poll(builds, { timeout: 30_000 })
+    .poll(builds, { timeout: 60_000 })
     .toEqual(expect.arrayContaining([{ trigger: 'PUSH', state: 'READY', commit: after }]));
   const second = await createSession(test, input);
   await waitUntilEnded(test, second);

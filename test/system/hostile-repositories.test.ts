@@ -67,7 +67,7 @@ const document = `query($id: ID!, $turn: Int) { session(id: $id) { changes(turn:
 /** Waits until the changes of a turn are stored, and returns the names of the files. */
 async function changedIn(id: string, turn: number): Promise<string[]> {
   const read = async () => (await graphql(test, test.adminToken, document, { id, turn })).data.session.changes;
-  await expect.poll(read, { timeout: 30_000 }).toHaveLength(1);
+  await expect.poll(read, { timeout: 60_000 }).toHaveLength(1);
   const [changes] = await read();
   expect(JSON.stringify(changes)).not.toContain('root:');
   return changes.files.nodes.map(({ path }: { path: string }) => path);

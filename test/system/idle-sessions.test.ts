@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expireSessions, suspendIdleSessions } from '../../src/domain/sessions/idle-sessions.ts';
 import { appendEntries } from '../../src/domain/sessions/log.ts';
-import { call, startApp, type TestApp } from '../support/app.ts';
+import { call, graphql, startApp, type TestApp } from '../support/app.ts';
 import { readEvents } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
 import { testDatabase } from '../support/test-store.ts';
@@ -71,6 +71,21 @@ it('suspends sessions that have waited too long, and no others', async () => {
   expect(await suspendIdleSessions(services, 60 * minuteMs, never)).toBe(0);
   await call(test, test.v1Key, 'POST', `/v1/sessions/${long}/message`, { message: 'here I am' });
   expect(await statusOf(long)).toBe('resuming null');
+});
+
+it('neither ends nor suspends a session that somebody has just archived or resumed', async () => {
+  const { services } = test.app;
+  const agoMs = 31 * 24 * 60 * minuteMs;
+  const on = (id: string, act: string) =>
+    graphql(test, test.adminToken, `mutation { ${act}(input: {sessionId: "${id}"}) { userErrors { message } } }`);
+  const archived = await waiting(agoMs);
+  expect(await on(archived, 'archiveSession')).toMatchObject({ data: { archiveSession: { userErrors: [] } } });
+  const resumed = await seed({ status: 'suspended', statusDetail: 'inactivity', agoMs });
+  expect(await on(resumed, 'resumeSession')).toMatchObject({ data: { resumeSession: { userErrors: [] } } });
+  await expireSessions(services, 30 * 24 * 60 * minuteMs, never);
+  await suspendIdleSessions(services, 60 * minuteMs, never);
+  expect(await statusOf(archived)).toBe('suspended user_request');
+  expect(await statusOf(resumed)).toBe('running waiting_for_user');
 });
 
 it('ends sessions that were suspended for too long for any reason, and deletes their secrets; not finished or failed ones', async () => {

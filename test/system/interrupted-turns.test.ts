@@ -12,6 +12,7 @@ import { bootstrapToken, type ServerProcess, startServer } from '../support/serv
 import { makeServerEnv } from '../support/server-env.ts';
 import { readMessages, waitForSession, waitUntilEnded, waitUntilWaiting } from '../support/session-waits.ts';
 import { createFirstSession } from '../support/sessions.ts';
+import { connect, follow } from '../support/sockets.ts';
 
 const target = (server: ServerProcess) => ({ url: server.url, adminToken: bootstrapToken });
 
@@ -23,6 +24,24 @@ const send = (server: ServerProcess, id: string, body: string) =>
   graphql(server, bootstrapToken, mutationDocument('sendMessage', 'message { seq }'), {
     input: { sessionId: id, body },
   });
+
+const attempts = `query($id: ID!) { session(id: $id) { events(first: 100) { nodes { seq __typename ... on SessionMessage { body }
+  ... on NoticeEvent { notice: body } ... on TurnEvent { turn phase attempt interruptedSeq } } } } }`;
+
+const readAttempts = async (server: ServerProcess, id: string) =>
+  (await graphql(server, bootstrapToken, attempts, { id })).data.session.events.nodes;
+
+/** Resolves when the log has this many messages of the agent. */
+async function waitForMessages(server: ServerProcess, id: string, count = 1): Promise<void> {
+  const entries = `subscription($id: ID!) { sessionEvents(sessionId: $id) { node { ... on SessionMessage { type } } } }`;
+  const following = follow(connect(server.url, bootstrapToken), entries, { id });
+  for (let seen = 0; seen < count; ) {
+    const [payload] = await following.take(1);
+    if (payload.errors) throw new Error(JSON.stringify(payload));
+    if (payload.data.sessionEvents.node.type === 'AGENT_MESSAGE') seen += 1;
+  }
+  following.stop();
+}
 
 /** Runs a session up to the kill of the server; `check` continues it after the next start. */
 type Interrupted = (first: ServerProcess) => Promise<{ id: string; check: (second: ServerProcess) => Promise<void> }>;
@@ -102,7 +121,30 @@ it('continues interrupted turns after a kill with all their messages, except sus
   for (const { check } of sessions) await check(second);
   expect(await second.stop()).toBe(0);
   for (const { id } of sessions) expect(findByEnvironment(runMark(id))).toEqual([]);
-}, 120_000);
+}, 240_000);
+
+it('tells an interrupted attempt from the next one, which repeats it after a kill', async () => {
+  const env = await makeServerEnv();
+  const first = await startServer(env);
+  const id = await create(first, 'say started\nsleep 15');
+  await waitForMessages(first, id);
+  await first.kill();
+  const second = await startServer(env);
+  await waitForMessages(second, id, 2);
+  const all = (await readAttempts(second, id)) as any[];
+  const [one, two] = all.filter(({ phase }) => phase === 'STARTED');
+  expect([one, two]).toMatchObject([
+    { turn: 1, attempt: 1, interruptedSeq: null },
+    { turn: 2, attempt: 2, interruptedSeq: one.seq },
+  ]);
+  // The entries of the first attempt stay, and the second one repeats its message.
+  expect(all.filter(({ body }) => body === 'started').map(({ seq }) => seq > two.seq)).toEqual([false, true]);
+  const notices = all.filter(({ notice }) => notice?.startsWith('The agent was interrupted'));
+  expect(notices).toHaveLength(1);
+  expect(notices[0].notice).toContain('The rest of a message that it had not finished is lost.');
+  expect(notices[0].seq).toBeLessThan(two.seq);
+  expect(await second.stop()).toBe(0);
+}, 240_000);
 
 it('delivers an answer sent while no worker runs to the agent that asks again, which acts once', async () => {
   const env = await makeServerEnv();
@@ -126,7 +168,7 @@ it('delivers an answer sent while no worker runs to the agent that asks again, w
   const late = await answerQuestion(target(third), id, questionId, { optionId: '3' });
   expect(late.userErrors).toMatchObject([{ code: 'INVALID_STATE' }]);
   expect(await third.stop()).toBe(0);
-}, 120_000);
+}, 240_000);
 
 it('stops cleanly on SIGTERM while an agent works, and resumes the session at the next start', async () => {
   const env = await makeServerEnv();
@@ -139,7 +181,7 @@ it('stops cleanly on SIGTERM while an agent works, and resumes the session at th
   await waitUntilEnded(target(second), id);
   expect((await readMessages(target(second), id)).at(-1)).toBe('AGENT_MESSAGE: two');
   expect(await second.stop()).toBe(0);
-}, 60_000);
+}, 240_000);
 
 it('stores no message that an agent sends because a stop cancels its question, which can be answered later', async () => {
   const env = await makeServerEnv();
@@ -172,4 +214,4 @@ it('stores no message that an agent sends because a stop cancels its question, w
   const answered = ['USER_MESSAGE: blue', 'AGENT_MESSAGE: {"action":"accept","content":{"answer":"blue"}}'];
   expect(await readMessages(target(second), id)).toEqual([...beforeAnswer, ...answered]);
   expect(await second.stop()).toBe(0);
-}, 60_000);
+}, 240_000);

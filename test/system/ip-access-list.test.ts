@@ -56,7 +56,7 @@ it('an operator can undo a complete lockout on the host', async () => {
     stdout: 'The list is empty: every address is allowed.\n',
   });
   expect(await command(host, 'open')).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Usage:/) });
-}, 60_000);
+}, 240_000);
 
 it('creates no token for a database without an installation', async () => {
   const { code, stdout, stderr } = await runCommand('token', { DATA_DIR: makeDir() });

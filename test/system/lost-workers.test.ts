@@ -15,7 +15,7 @@ import { createSession } from '../support/sessions.ts';
 import { testDatabase } from '../support/test-store.ts';
 
 // This process serves the API, and others run agents: they share the database and the files of checkpoints.
-describe.skipIf(testDatabase !== 'postgres')('a session whose worker is lost', { timeout: 120_000 }, () => {
+describe.skipIf(testDatabase !== 'postgres')('a session whose worker is lost', { timeout: 240_000 }, () => {
   const root = mkdtempSync(join(tmpdir(), 'switchyard-lost-'));
   const workers = new Map<string, ServerProcess>();
   let s3: S3Server;

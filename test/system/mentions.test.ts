@@ -126,7 +126,7 @@ describe('a mention by a person who may write to the repository', () => {
       );
       return rows[0]?.readAt?.getTime() ?? 0;
     };
-    await expect.poll(reads, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(reads, { timeout: 60_000 }).toBeGreaterThan(0);
     const first = await reads();
     const at = `/repos/acme/site/issues/${number}/comments`;
     const body = '@switchyard rename it';
@@ -134,11 +134,11 @@ describe('a mention by a person who may write to the repository', () => {
     const comment = { id, body, 'html_url': 'https://github.com/acme/site/pull/1#c', user: octocat };
     await send(commented(body, { number, 'pull_request': { url: 'x' } }, { ...byWriter, comment }));
     expect((await settledMentions(test)).at(-1)).toMatchObject({ status: 'done', sessionId });
-    await expect.poll(reads, { timeout: 20_000 }).toBeGreaterThan(first);
+    await expect.poll(reads, { timeout: 60_000 }).toBeGreaterThan(first);
     // The read that ended may have begun before the comment.
     const followUps = () =>
       store.query('select state, comment_ids as ids from follow_up where session_id = $1', [sessionId]);
-    await expect.poll(followUps, { timeout: 20_000 }).toEqual([{ state: 'skipped', ids: [`talk:${id}`] }]);
+    await expect.poll(followUps, { timeout: 60_000 }).toEqual([{ state: 'skipped', ids: [`talk:${id}`] }]);
   });
 
   it('can stand in the description of an issue or a pull request, in a review and on a line', async () => {

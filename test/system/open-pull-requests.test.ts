@@ -114,7 +114,7 @@ it('adds the labels that an attempt did not reach', async () => {
   await open(sessionId, { base: 'main', body: 'By hand', labels: ['agent'], reviewers: ['hubot'] });
   isLost = false;
   clock.advance(3 * 60_000);
-  await vi.waitUntil(async () => (await intents(sessionId)).length === 0, { timeout: 20_000 });
+  await vi.waitUntil(async () => (await intents(sessionId)).length === 0, { timeout: 60_000 });
   const found = (await pullsOf(branch)) as unknown as { labels: object[]; requested_reviewers: object[] }[];
   expect(found).toMatchObject([{ labels: [{ name: 'agent' }], requested_reviewers: [{ login: 'hubot' }] }]);
 });
@@ -193,7 +193,7 @@ it('finds the pull request after the forge created it without an answer, in the 
   expect(await intents(sessionId)).toHaveLength(1);
   isLost = false;
   clock.advance(3 * 60_000);
-  await vi.waitUntil(async () => (await intents(sessionId)).length === 0, { timeout: 20_000 });
+  await vi.waitUntil(async () => (await intents(sessionId)).length === 0, { timeout: 60_000 });
   expect(await pullsOf(branch)).toHaveLength(1);
   expect((await statesOf(test, sessionId)).graphql).toEqual(['OPEN']);
   expect(await entries(sessionId)).toHaveLength(1);

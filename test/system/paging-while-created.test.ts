@@ -117,7 +117,7 @@ it('returns all sessions to two clients with the same key in parallel, while ses
   for (const seen of result) expect([...ids].filter((id) => !seen.includes(id))).toEqual([]);
 });
 
-it('shows a new session on the first page, also after paging', { timeout: 60_000 }, async () => {
+it('shows a new session on the first page, also after paging', { timeout: 240_000 }, async () => {
   const { key } = await organizationWithMany(3_600_000);
   const first = await readPage(key, 0, 100);
   const second = await readPage(key, 100, 100);

@@ -227,7 +227,7 @@ for (const agent of [findOpencode(), findGemini()])
         const path = `/repos/acme/site/pulls/${number}/reviews`;
         await github.person('POST', path, { event: 'REQUEST_CHANGES', body: review.join('\n') });
         const greeting = async () => github.git?.git('acme/site', 'show', `${branch}:greeting.txt`);
-        await vi.waitFor(async () => expect(await greeting()).toBe('Hello thereBye\nprepared'), { timeout: 60_000 });
+        await vi.waitFor(async () => expect(await greeting()).toBe('Hello thereBye\nprepared'), { timeout });
         await waitUntilEnded(test, id);
       }
 
@@ -237,7 +237,7 @@ for (const agent of [findOpencode(), findGemini()])
       if (clock) test.app.services.notifier.notify('pull-requests');
       await vi.waitFor(
         async () => expect(await statesOf(test, id)).toEqual({ graphql: ['MERGED'], v3: ['merged'], v1: [url] }),
-        { timeout: 60_000 },
+        { timeout },
       );
 
       await details?.getByText('merged', { exact: true }).waitFor();

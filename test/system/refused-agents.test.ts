@@ -39,11 +39,11 @@ const startedTurns = async (id: string) =>
   (await readEvents(test, id)).filter(({ kind, phase }) => kind === 'TURN' && phase === 'started').length;
 
 it.each([
-  ['refuse 400 Bad Request', '"session/prompt": Bad Request.'],
-  ['refuse 404 The model is gone', '"session/prompt": The model is gone.'],
-  ['refuse 422 Unprocessable', '"session/prompt": Unprocessable.'],
-  ['refuse -32602 Invalid params', '"session/prompt": Invalid params.'],
-  ['refuse -32603 No such model: best-of-all', '"session/prompt": No such model: best-of-all.'],
+  ['refuse 400 Bad Request', 'the message: Bad Request.'],
+  ['refuse 404 The model is gone', 'the message: The model is gone.'],
+  ['refuse 422 Unprocessable', 'the message: Unprocessable.'],
+  ['refuse -32602 Invalid params', 'the message: Invalid params.'],
+  ['refuse -32603 No such model: best-of-all', 'the message: No such model: best-of-all.'],
 ])('a permanent refusal ends the session at once and is not retried: %s', async (prompt, reason) => {
   const id = await createSession(test, { prompt: `say before\n${prompt}` });
   expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'ERROR', statusDetail: null });

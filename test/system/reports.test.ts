@@ -108,7 +108,7 @@ describe('a missing structured output', () => {
     expect((await readMessages(test, id)).at(-1)).toMatch(/fits its schema: at "\/answer" it must be/);
     // The reason belongs to that turn: the next one reports no output.
     await sendMessage(test, id, 'say Nothing.');
-    await expect.poll(async () => (await readMessages(test, id)).length, { timeout: 20_000 }).toBe(5);
+    await expect.poll(async () => (await readMessages(test, id)).length, { timeout: 60_000 }).toBe(5);
     expect((await readMessages(test, id)).at(-1)).toMatch(/fits its schema: there is none/);
   });
 

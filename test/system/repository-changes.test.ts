@@ -55,7 +55,7 @@ async function readChanges(id: string, variables: object = {}, token = test.admi
 
 /** Waits until the changes of a turn are stored. */
 const stored = async (id: string, turn: number) => {
-  await expect.poll(() => readChanges(id, { turn }), { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(() => readChanges(id, { turn }), { timeout: 60_000 }).toHaveLength(1);
   return (await readChanges(id, { turn }))[0];
 };
 
@@ -179,7 +179,7 @@ it('compares an open turn when a viewer asks', async () => {
     );
     return (await readChanges(id)).map(brief);
   };
-  await expect.poll(half, { timeout: 30_000 }).toEqual([[['half', 'ADDED', 1, 0]]]);
+  await expect.poll(half, { timeout: 60_000 }).toEqual([[['half', 'ADDED', 1, 0]]]);
   await writeFile(gate, '');
   await waitUntilEnded(test, id);
   await expect

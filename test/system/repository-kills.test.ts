@@ -104,7 +104,9 @@ class Service {
 }
 
 async function startService(): Promise<Service> {
-  const shell = { id: 'shell', command: [process.execPath, '-e', shellAgent], sandbox: 'none', mcp: false };
+  // No warm agents, so that each run ends by itself.
+  const own = { sandbox: 'none', mcp: false, warm_ttl_ms: 0 };
+  const shell = { id: 'shell', command: [process.execPath, '-e', shellAgent], ...own };
   const service = new Service({
     ...(await makeServerEnv()),
     AGENTS_CONFIG: await writeProfiles({}, shell),
@@ -120,31 +122,65 @@ async function startService(): Promise<Service> {
 const open = ({ test }: Service, { sessionId }: Pick<Killed, 'sessionId'>) =>
   runMutation(test, 'openPullRequest', 'pullRequest { url }', { sessionId, title: 'Add a page', body: '' });
 
-/** Starts a session, and returns when it has come to its moment. */
-async function reach(
-  service: Service,
-  forge: HeldForge,
-  { moment, path, bytes }: Pick<Killed, 'moment' | 'path'> & { readonly bytes: number },
-): Promise<{ killed: Killed; hold: Hold | null; unlock: (() => Promise<void>) | null }> {
-  const { at } = moments[moment];
-  let hold = at === null || isOpening(moment) ? null : forge.hold(path, at, bytes);
-  const input = { prompt, agent: 'shell', repositories: [{ repository: path, branch }] };
-  const sessionId = await createSession(service.test, input);
-  const killed = { moment, path, sessionId };
-  if (at === null || isOpening(moment)) {
-    const isLogged = async () => (await service.entries(sessionId, 'PUSH')).length > 0;
-    await vi.waitUntil(isLogged, { timeout: 240_000 });
-  }
-  if (isOpening(moment)) {
-    await waitUntilEnded(service.test, sessionId);
-    hold = forge.hold(path, at as HeldAt);
-    void open(service, killed).catch(() => null);
-  }
-  await hold?.reached;
+interface Reached {
+  readonly killed: Killed;
+  readonly hold: Hold | null;
+  readonly unlock: (() => Promise<void>) | null;
+}
+
+const start = (service: Service, path: string) =>
+  createSession(service.test, { prompt, agent: 'shell', repositories: [{ repository: path, branch }] });
+
+type Wanted = Pick<Killed, 'moment' | 'path'> & { readonly bytes: number };
+
+/**
+ * Starts sessions, and returns when all have come to their moments. The service gives up a forge that is silent for 20 to 30
+ * seconds, so the sessions with the longest way to their moments go first, and the others are held for a short time.
+ */
+async function reachAll(service: Service, forge: HeldForge, wanted: readonly Wanted[]): Promise<Reached[]> {
+  const those = (isWanted: (moment: Moment) => boolean) => wanted.filter(({ moment }) => isWanted(moment));
+  const isUnheld = (moment: Moment) => moments[moment].at === null;
+  const opening = await Promise.all(
+    those(isOpening).map(async ({ moment, path }) => {
+      const sessionId = await start(service, path);
+      await waitUntilEnded(service.test, sessionId);
+      return { moment, path, sessionId };
+    }),
+  );
+  const reachThose = (isWanted: (moment: Moment) => boolean) =>
+    Promise.all(those(isWanted).map((each) => reach(service, forge, each)));
+  const pushing = await reachThose((moment) => !isOpening(moment) && !isUnheld(moment) && !isCloning(moment));
+  const logged = await Promise.all(
+    those(isUnheld).map(async ({ moment, path }) => {
+      const sessionId = await start(service, path);
+      const isLogged = async () => (await service.entries(sessionId, 'PUSH')).length > 0;
+      await vi.waitUntil(isLogged, { timeout: 240_000 });
+      return { killed: { moment, path, sessionId }, hold: null, unlock: null };
+    }),
+  );
+  const cloning = await reachThose(isCloning);
+  const opened = await Promise.all(opening.map((killed) => reachOpening(service, forge, killed)));
+  return [...pushing, ...logged, ...cloning, ...opened];
+}
+
+async function reach(service: Service, forge: HeldForge, { moment, path, bytes }: Wanted): Promise<Reached> {
+  const hold = forge.hold(path, moments[moment].at as HeldAt, bytes);
+  return stopAt(service, hold, { moment, path, sessionId: await start(service, path) });
+}
+
+async function reachOpening(service: Service, forge: HeldForge, killed: Killed): Promise<Reached> {
+  const hold = forge.hold(killed.path, moments[killed.moment].at as HeldAt);
+  void open(service, killed).catch(() => null);
+  return stopAt(service, hold, killed);
+}
+
+async function stopAt(service: Service, hold: Hold, killed: Killed): Promise<Reached> {
+  const { moment, sessionId } = killed;
+  await hold.reached;
   const isWriting = moment === 'the push is being written to the log' || moment === 'the pull request is being written';
   if (!isWriting) return { killed, hold, unlock: null };
   const unlock = await service.lock(sessionId);
-  hold?.release();
+  hold.release();
   return { killed, hold, unlock };
 }
 
@@ -221,7 +257,7 @@ describe.skipIf(testDatabase !== 'postgres')('sessions in repositories whose ser
       }));
       for (const { path } of wanted)
         await cp(forge.git.directoryOf('acme/seed'), forge.git.directoryOf(path), { recursive: true });
-      const found = await Promise.all(wanted.map((each) => reach(service, forge, each)));
+      const found = await reachAll(service, forge, wanted);
       await service.waitForLocks(found.filter(({ unlock }) => unlock !== null).length);
       const checkout = found.find(({ killed }) => killed.moment === 'the clone is being checked out');
       await killInCheckout(service, checkout?.hold as Hold, random.below(100));
@@ -240,7 +276,11 @@ describe.skipIf(testDatabase !== 'postgres')('sessions in repositories whose ser
       for (const each of all) await check(service, forge, each);
     }
     const [worker] = await service.rows('select id from worker');
-    expect(await service.server.stop()).toBe(0);
+    // A stop waits for the last saves of all runs, at most 30 seconds, which a busy machine may exceed.
+    const isIdle = async () => (await service.rows('select 1 from lease')).length === 0;
+    await vi.waitUntil(isIdle, { timeout: 240_000 });
+    const code = await service.server.stop();
+    expect(code, service.server.output().slice(-3_000)).toBe(0);
     expect(findByEnvironment({ SWITCHYARD_WORKER: worker?.id })).toEqual([]);
     const dataDir = service.env.DATA_DIR as string;
     expect(findLeftovers(join(dataDir, 'repositories'))).toEqual([]);

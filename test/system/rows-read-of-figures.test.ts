@@ -147,7 +147,7 @@ it('reads only the changed resources of an organization, even after a long time 
       const current = await currentChangePosition(store, source, scope);
       return current.seen.size === 0 && current;
     },
-    { timeout: 30_000, interval: 50 },
+    { timeout: 60_000, interval: 50 },
   );
   const none = await rowsRead(test, () => readChanges(store, source, scope, position, 20));
   expect(none.answer.items).toEqual([]);

@@ -150,7 +150,7 @@ it('stops a turn after its maximum duration, and waits for the user', async () =
 
 it.each([
   { agent: 'missing', message: /cannot be started.*must be installed where the worker runs/ },
-  { agent: 'refused', message: /Authentication required. Check the key or the login/ },
+  { agent: 'refused', message: /Authentication required. Check its key \(.*Model keys\) or its login/ },
 ])('does not retry an error that a retry cannot fix: $agent', async ({ agent, message }) => {
   const id = await createSession(test, { agent, prompt: 'go' });
   expect(await waitUntilEnded(test, id)).toMatchObject({ status: 'ERROR' });

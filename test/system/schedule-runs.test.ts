@@ -31,7 +31,7 @@ async function makeEarlier() {
     test.app.services.notifier.notify('automations');
     const one = `/schedules/${made.scheduled_session_id}`;
     const check = async () => expect((await ask('GET', one)).body).toMatchObject(wanted);
-    await vi.waitFor(check, { timeout: 20_000, interval: 20 });
+    await vi.waitFor(check, { timeout: 60_000, interval: 20 });
     return (await ask('GET', one)).body;
   };
   const runsOf = async (made: any) => (await ask('GET', `/automations/${made.scheduled_session_id}/runs`)).body.items;

@@ -43,7 +43,7 @@ async function runsOf(automation: { id: string }, token: string): Promise<any[]>
 /** Waits until an automation has this many runs; returns them, oldest first. */
 async function waitForRuns(automation: { id: string }, token: string, count: number): Promise<any[]> {
   await vi.waitFor(async () => expect((await runsOf(automation, token)).length).toBeGreaterThanOrEqual(count), {
-    timeout: 30_000,
+    timeout: 60_000,
     interval: 50,
   });
   return (await runsOf(automation, token)).toReversed();
@@ -67,7 +67,7 @@ const promptOf = async (sessionId: string) => {
 };
 
 describe('an event of a session', () => {
-  it('starts each matching automation once', { timeout: 60_000 }, async () => {
+  it('starts each matching automation once', { timeout: 240_000 }, async () => {
     const { token } = await makeAutomatic(test);
     const before = await createSession(test, { prompt: 'say before', tags: ['mine'] }, token);
     await terminate(before, token);
@@ -154,7 +154,7 @@ describe('an event of a session', () => {
 });
 
 describe('automations that trigger one another', () => {
-  it('run at most five in a row, and the sixth run records the reason', { timeout: 90_000 }, async () => {
+  it('run at most five in a row, and the sixth run records the reason', { timeout: 240_000 }, async () => {
     const { token } = await makeAutomatic(test);
     const notMarker = ['tags', 'NOT_CONTAINS', 'marker'] as [string, string, unknown];
     const loop = await make({ triggers: [on('finished', notMarker)], actions: [start('say again')] }, token);
@@ -169,7 +169,7 @@ describe('automations that trigger one another', () => {
     });
   });
 
-  it('are also counted when they write to the session of their event', { timeout: 90_000 }, async () => {
+  it('are also counted when they write to the session of their event', { timeout: 240_000 }, async () => {
     const { token } = await makeAutomatic(test);
     const sessionId = await createSession(test, { prompt: 'ask Wait.' }, token);
     const sql = 'select status_detail as detail from session where id = $1';
@@ -178,7 +178,7 @@ describe('automations that trigger one another', () => {
         const [row] = await test.app.services.store.query<{ detail: string }>(sql, [sessionId]);
         expect(row?.detail).toBe('waiting_for_user');
       },
-      { timeout: 30_000, interval: 50 },
+      { timeout: 60_000, interval: 50 },
     );
     const actions = [
       start('say beside', { tags: ['beside'] }),

@@ -40,7 +40,7 @@ async function start() {
       [id],
     );
   const pushes = async (count: number) => {
-    await vi.waitUntil(async () => (await rows('PUSH')).length === count, { timeout: 20_000 });
+    await vi.waitUntil(async () => (await rows('PUSH')).length === count, { timeout: 60_000 });
     return (await rows('PUSH')).map(({ data }) => data);
   };
   return { id, send, pushes };

@@ -118,7 +118,7 @@ describe('a pattern that takes too long to match', () => {
     const gatedPatterns = gatePatterns(test, 500);
     const sessionId = await createSession(test, { prompt: 'slow', title: 'slow' }, token);
     await runMutation(test, 'terminateSession', 'session { status }', { sessionId }, token);
-    await vi.waitFor(async () => expect((await runsOf(any)).length).toBe(1), { timeout: 30_000, interval: 50 });
+    await vi.waitFor(async () => expect((await runsOf(any)).length).toBe(1), { timeout: 60_000, interval: 50 });
     expect(await runsOf(slow)).toEqual([{ status: 'SKIPPED', error: { message: tooSlow } }]);
     expect(await runsOf(any)).toEqual([{ status: 'STARTED', error: null }]);
     await gatedPatterns.patterns.stop();

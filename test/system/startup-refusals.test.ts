@@ -34,7 +34,7 @@ it.each([
   ],
   [
     { DATA_DIR: '/sys/data' },
-    /^DATA_DIR must be a directory that this process may write to, .* but \/sys\/data is none/m,
+    /^DATA_DIR must be a directory that this process \(user \d+\) may write to, .* but \/sys\/data is none/m,
   ],
   [
     { ATTACHMENTS_DIR: resolve('package.json') },

@@ -84,4 +84,4 @@ it('loses nothing when the process is killed, and sends every event under the sa
     new Set(again.filter(({ body }) => body.data.sessionId === cut?.body.data.sessionId).map(({ text }) => text)).size,
   ).toBe(1);
   expect(await server.stop()).toBe(0);
-}, 120_000);
+}, 240_000);

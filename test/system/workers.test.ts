@@ -13,7 +13,7 @@ import { connect, follow } from '../support/sockets.ts';
 import { createDatabase, testDatabase } from '../support/test-store.ts';
 
 // One process serves the API, and others run agents: they share only the database.
-describe.skipIf(testDatabase !== 'postgres')('workers in separate processes', { timeout: 120_000 }, () => {
+describe.skipIf(testDatabase !== 'postgres')('workers in separate processes', { timeout: 240_000 }, () => {
   const root = mkdtempSync(join(tmpdir(), 'switchyard-workers-'));
   let shared: Record<string, string>;
   let database: pg.Client;
@@ -154,7 +154,7 @@ describe.skipIf(testDatabase !== 'postgres')('workers in separate processes', { 
     expect(await other.stop()).toBe(0);
     // Its next start removes everything that it may have left.
     const back = await start(name, 'worker');
-    await expect.poll(() => secretsOf(name), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => secretsOf(name), { timeout: 60_000 }).toEqual([]);
     await waitForNoAgents([id]);
     expect((await call(api, bootstrapToken, 'DELETE', `${path}/${made.body.secret_id}`)).status).toBe(200);
     for (const each of [back, api]) await each.stop();

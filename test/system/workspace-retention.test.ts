@@ -51,6 +51,21 @@ it('an ended session loses its workspace and home after WORKSPACE_RETENTION_DAYS
   expect((await readMessages(test, ended)).length).toBeGreaterThan(0);
 });
 
+it('an archived session keeps its workspace for WORKSPACE_RETENTION_DAYS after it was archived', async () => {
+  const test = await start();
+  const clock = stopClock(test);
+  const id = await createSession(test, { prompt: 'write a.txt hello\nask More?' });
+  await waitUntilWaiting(test, id);
+  clock.advance(20 * dayMs);
+  expect(await mutate(test, 'archiveSession', id)).toMatchObject({ userErrors: [] });
+  const workerId = await homeWorkerOf(test, id);
+  await waitUntilReleased(test, id);
+  expect(await sweep(test, { workerId })).toBe(0);
+  expect(existsSync(directoryOf(test, id))).toBe(true);
+  clock.advance(15 * dayMs);
+  expect(await sweep(test, { workerId })).toBe(1);
+});
+
 it('a session with a deleted workspace starts with an empty one, which the log and the agent mention', async () => {
   const test = await start();
   const id = await createSession(test, { prompt: 'write a.txt hello' });

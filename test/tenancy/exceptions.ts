@@ -24,12 +24,13 @@ const notLookedUp = [
 
 /** Routes of missing features (docs/wire/v3.md): permitted callers are refused, or find nothing. */
 const withoutFeature = [
-  /^(?!GET).* .*\/idp-groups(?:\/|$)/,
-  /^GET .*\/idp-groups\/\{idp_group_name\}$/,
   /\/org-group-limits$/,
   /^(?!GET).*\/repositories\/indexing$/,
   /\/repositories\/\{path\}\/indexing(?:\/branches\/\{branch_name\})?$/,
 ];
+
+/** Groups are found by their names, and nobody signs in with a provider here: test/auth/sign-on-groups.test.ts has them. */
+const ofGroups = [/\/idp-groups\/\{idp_group_name\}$/];
 
 /** Operations that need a forge, a worker, or exactly one of several members; tests of their own have them. */
 const withForge = [
@@ -43,13 +44,14 @@ const withForge = [
 
 /** Returns true for an operation that never succeeds in the matrix. */
 export const isWithoutFeature = (name: string): boolean =>
-  [...withoutFeature, ...withForge].some((route) => route.test(name));
+  [...withoutFeature, ...ofGroups, ...withForge].some((route) => route.test(name));
 
 /** Lists of missing features, and those that only a forge fills: no forge is there. */
 const alwaysEmpty = [
   /\/connections\/\{connection_id\}\/repositories$/,
   /^GitConnection\.repositories$/,
-  /\/idp-(?:groups|users)$/,
+  // Nobody has signed in with a provider, so no user has a role by a group.
+  /\/idp-users$/,
   /\/hypervisors$/,
   /\/guardrail-violations$/,
   /\/repositories\/indexing$/,
@@ -87,8 +89,8 @@ const writes: Readonly<Record<string, RegExp>> = {
     /service-?user|presence|markSessionRead|pinSession|savedView|refreshSessionChanges|api-?key|token/i,
   // ReadAccountMeta; own keys.
   'an account_member': /api-?key|token/i,
-  // ViewAccountMembership, ManageAccountMembership; keys of users.
-  'an enterprise user of a custom role': /user|member|role|api-?key|token/i,
+  // ViewAccountMembership, ManageAccountMembership; keys and sign-in links of users.
+  'an enterprise user of a custom role': /user|member|role|api-?key|token|idp-groups|sign-?in-?link/i,
 };
 
 /** Fails if a principal succeeded with a write for which it has no permission. */

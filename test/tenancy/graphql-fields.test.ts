@@ -25,8 +25,8 @@ const unread: Readonly<Record<string, string>> = {
   'SessionViewer.principal': 'Viewers are not stored: see test/graphql/presence.test.ts.',
 };
 
-/** Types that only a forge fills, and no forge is there: test/rest/v3-git-providers.test.ts reads them. */
-const ofForges = /^(?:GitConnection\.repositories|ForgeRepository(?:Page)?\.\w+)$/;
+/** Fields that only a forge fills, and no forge is there: test/rest/v3-git-providers.test.ts and test/graphql/repository-checks.test.ts read it. */
+const ofForges = /^(?:GitConnection\.repositories|ForgeRepository(?:Page)?\.\w+|RepositoryCheck\.host)$/;
 
 it('reveals no other tenant by any field of any type', { timeout: 600_000 }, async () => {
   const seen: Seen = new Set();

@@ -95,7 +95,7 @@ const faults: readonly InjectedFault[] = [
 let world: World | null = null;
 afterEach(() => world?.test.close());
 
-it.each(faults)('detects a missing check: $what', { timeout: 60_000 }, async ({ from, to, as, isTested, finds }) => {
+it.each(faults)('detects a missing check: $what', { timeout: 240_000 }, async ({ from, to, as, isTested, finds }) => {
   world = await startWorld();
   const { test } = world;
   const taken = takeOut(test.app.services.store, from, to);

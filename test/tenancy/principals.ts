@@ -37,7 +37,15 @@ const onlyOrganizations: Visibility = (tenant, table) =>
 /** Tables whose enterprise rows all organizations share. */
 const shared = new Set(['role', 'enterprise', 'playbook', 'knowledge_note', 'knowledge_folder']);
 const isShared = (table: string) => shared.has(table);
-const people = new Set(['user_account', 'service_user', 'role_assignment', 'api_key']);
+const people = new Set([
+  'user_account',
+  'service_user',
+  'role_assignment',
+  'api_key',
+  // Groups belong to the enterprise, and have roles in organizations.
+  'idp_group',
+  'idp_group_role',
+]);
 const goneWithOrganization = new Set([
   'organization',
   'session',

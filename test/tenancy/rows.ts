@@ -20,6 +20,7 @@ const ofNobody = new Set([
   'webhook_feed',
   'webhook_progress',
   'resource_change',
+  'used_sign_on_value',
 ]);
 /** Columns that change when a key is used. */
 const unstable = new Set(['last_used_at']);
@@ -124,6 +125,9 @@ const readWithKeys = new Set([
   'service_user',
   'role',
   'role_assignment',
+  'user_identity',
+  'idp_group',
+  'idp_group_role',
   'organization',
   'enterprise',
   'installation',

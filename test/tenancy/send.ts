@@ -11,7 +11,9 @@ export async function send(world: World, token: string | null, call: HttpCall): 
   const { status, text, headers } = form
     ? await sendForm(url, method, requestHeaders, form)
     : await exchangeJson(url, method, requestHeaders, body);
-  const received = [...headers].filter(([name]) => name !== 'date').map((each) => each.join(': '));
+  const received = [...headers]
+    .filter(([name]) => name !== 'date' && name !== 'x-request-id')
+    .map((each) => each.join(': '));
   return { status, text, headers: received.join('\n') };
 }
 

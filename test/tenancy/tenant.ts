@@ -85,6 +85,18 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
       const deletedAt = deleted ? createdAt : null;
       await tx.prisma.user.create({ data: { id, enterpriseId, email, name: canary(name), createdAt, deletedAt } });
       if (role) await assign({ userId: id }, role);
+      const groups = [canary('group')];
+      const account = { providerId: 'corp', issuer: canary('issuer'), subject: canary('subject'), groups };
+      const identity = { id: newId(), enterpriseId, userId: id, ...account, createdAt, lastSignInAt: createdAt };
+      await tx.prisma.userIdentity.create({ data: identity });
+      const link = {
+        forUserId: id,
+        enterpriseId,
+        codeHash: services.keyring.hashToken(newId()),
+        userId: id,
+        createdAt,
+      };
+      await tx.prisma.signInLink.create({ data: { ...link, expiresAt: new Date(createdAt.getTime() + 3_600_000) } });
       return id;
     },
     async serviceUser(name, role, deleted = false) {
@@ -143,6 +155,10 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
         data: { ...observed, offer: { options: [offered], hasMoreOptions: true } },
       });
       const owner = { enterpriseId, organizationId, userId, serviceKeyId, canary };
+      const groupId = newId();
+      await tx.prisma.idpGroup.create({ data: { id: groupId, enterpriseId, name: canary('idp-group'), createdAt } });
+      const ofGroup = { id: newId(), enterpriseId, groupId, roleId: 'org_member', createdAt };
+      await tx.prisma.idpGroupRole.create({ data: { ...ofGroup, organizationId } });
       const { playbookId } = await seedKnowledge(test, tx, owner);
       const { automationId } = await seedAutomations(test, tx, owner);
       await seedProviderKey(test, tx, owner);

@@ -21,14 +21,15 @@ export async function openAgentGateway(
 ): Promise<AgentGateway | null> {
   const { provider } = launch.profile;
   if (!provider?.gateway) return null;
-  const { onTools, onOutcome, maskOf } = launch;
+  const { onTools, onOutcome, maskOf, startSpan } = launch;
   const { api } = provider.gateway;
   const own = profileCredential(launch.profile.id, provider, provider.gateway);
   const credential = launch.credential ?? (() => own);
   const service: Service<Gateway> = {
     name: 'llm',
     protocol: 'http',
-    listen: (socketPath) => openGateway({ api, credential, socketPath, onUsage, onTools, onOutcome, maskOf }),
+    listen: (socketPath) =>
+      openGateway({ api, credential, socketPath, onUsage, onTools, onOutcome, maskOf, startSpan }),
   };
   const { address: url, listening: gateway } = await launch.sandbox.reach(service);
   const revoke = () => void gateway.close();

@@ -20,6 +20,12 @@ const loginCodes = [-32_000, 401, 403];
 const loginPattern =
   /\b(401|403)\b|unauthori[sz]ed|unauthenticated|authentication|(invalid|incorrect|missing|no) api[ _-]?key|api[ _-]?key (is |not )?(invalid|missing|wrong|set|found|valid)/i;
 
+/** Requests in the words of those who use sessions; all others are named as ACP names them. */
+const requestNames: Readonly<Record<string, string>> = {
+  'session/prompt': 'the message',
+  'session/new': 'to open a session',
+};
+
 /** Codes of JSON-RPC and HTTP for an invalid request; a retry would be refused again. */
 const refusalCodes = [-32_600, -32_602, 400, 404, 413, 422];
 const refusalPattern =
@@ -87,7 +93,7 @@ export function createRequests(
     const fullText = `${rawMessage.replace(/\.$/, '')}${detail}`;
     const code = error instanceof RequestError ? error.code : null;
     const refusal = readAgentRefusal(fullText, code, Date.now());
-    const message = `The agent refused "${method}": ${plain(rawMessage)}${detail}.`;
+    const message = `The agent refused ${requestNames[method] ?? `"${method}"`}: ${plain(rawMessage)}${detail}.`;
     if (refusal !== null) throw new AgentCrash(child.mask(message), child.stderrTail(), 'quota', refusal.resetMs);
     const isLogin = loginCodes.includes(code ?? 0) || loginPattern.test(fullText);
     throw new AgentRefusal(child.mask(message), child.stderrTail(), isLogin ? 'login' : causeOf(fullText, code), code);

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AgentCrash, type AgentExchange, type AgentProcess, type AgentProfile, type Agents } from '../agent.ts';
+import { AgentCrash, type AgentProcess, type AgentProfile, type Agents } from '../agent.ts';
+import type { AgentExchange } from '../agent-exchange.ts';
 import type { ShownTool } from '../gateway/tool-reader.ts';
 import { type AgentOffer, emptyOffer } from '../options/agent-option.ts';
 import { unchosenModels } from '../profiles/model-choice.ts';

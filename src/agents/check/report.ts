@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { AgentExchange, AgentProfile } from '../agent.ts';
+import type { AgentProfile } from '../agent.ts';
+import type { AgentExchange } from '../agent-exchange.ts';
 import type { AgentOffer } from '../options/agent-option.ts';
 import { isLocked } from '../options/locks.ts';
 import type { ToolCheck } from './tool-check.ts';

@@ -35,7 +35,7 @@ const floods: Record<string, (turn: DemoTurn, count: number) => Promise<void>> =
   },
   async output(turn, count) {
     let text = '';
-    const tool = { toolCallId: 'output', title: 'Print', status: 'in_progress' };
+    const tool = { toolCallId: 'output', title: 'Print', kind: 'execute', status: 'in_progress' };
     await put(turn, { sessionUpdate: 'tool_call', ...tool });
     for (let n = 0; n < count; n++) {
       turn.signal.throwIfAborted();

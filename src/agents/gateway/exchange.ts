@@ -1,6 +1,7 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp, type ServerResponse } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { checkedLookup, isAllowedAddress, literalAddress, RefusedAddressError } from '../../common/addresses.ts';
+import type { StartSpan } from '../../common/trace-span.ts';
 import type { Pace } from '../acp/pace.ts';
 import type { AgentUpdate } from '../agent.ts';
 import type { ProviderCredential } from '../credential.ts';
@@ -9,6 +10,7 @@ import type { QuotaMonitor } from '../quota/quota-monitor.ts';
 import { readRefusal } from '../quota/reset-time.ts';
 import { describeFailure, readCallFailure, readConnectionFailure } from './call-failures.ts';
 import { type BudgetMeter, type CallMeter, createCallMeter } from './call-meter.ts';
+import { startCallSpan } from './call-span.ts';
 import { createChunkCoalescer } from './chunk-coalescer.ts';
 import type { ConnectionAgents } from './connection-agents.ts';
 import type { FailureMonitor } from './failure-monitor.ts';
@@ -41,6 +43,8 @@ export interface GatewayParts {
   readonly failures: FailureMonitor;
   /** See GatewayOptions. */
   onOutcome(credential: ProviderCredential, failure: ProviderFailure | null): void;
+  /** Starts the span of a call of a model. If missing: none is recorded. */
+  readonly startSpan: StartSpan | undefined;
   /** Called once for each call of a model, at its end. */
   onUsage(usage: Extract<AgentUpdate, { type: 'usage' }>): void;
 }
@@ -83,6 +87,8 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
   const pathModel = modelInPath(api, target.pathname);
   const meter: CallMeter =
     budgeted?.meter ?? createCallMeter({ credential, pathModel, isCompressed: isCompressed(incoming) });
+  const { provider } = credential;
+  const span = isCall ? startCallSpan(parts.startSpan, { host: target.host, provider, model: pathModel }) : null;
   let finish: () => void = () => undefined;
   const done = new Promise<void>((resolve) => {
     finish = resolve;
@@ -132,7 +138,11 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
     if (response === null) fail(502, unreachableMessage(target));
   };
   const report = (isComplete: boolean) => {
-    if (!isReported) onUsage(meter.usage(reader, isComplete));
+    if (!isReported) {
+      const usage = meter.usage(reader, isComplete);
+      span?.used(usage, reader?.model() ?? null);
+      onUsage(usage);
+    }
     isReported = true;
     if (budgeted?.meter.settle(reader, isComplete)) recordError(parts, credential, 'PRICE_UNKNOWN');
   };
@@ -141,6 +151,7 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
     if (limit !== null) clearTimeout(limit);
     if (draining !== null) clearTimeout(draining);
     budgeted?.stopped.removeEventListener('abort', abandon);
+    span?.end();
     finish();
   };
   const destroy = () => {
@@ -179,6 +190,7 @@ export function startExchange(parts: GatewayParts, credential: ProviderCredentia
   });
   upstreamRequest.once('response', (received) => {
     response = received;
+    span?.answered(received.statusCode ?? 0);
     // The close event reports it too.
     received.on('error', () => undefined);
     received.on('data', (chunk: Buffer) => meter.received(chunk.length));

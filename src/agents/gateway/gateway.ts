@@ -63,6 +63,8 @@ export interface GatewayOptions {
   readonly onOutcome?: GatewayParts['onOutcome'] | undefined;
   /** Called for each model call with the tools that it offers. If missing, tools are not read. */
   readonly onTools?: ((tools: readonly ShownTool[]) => void) | undefined;
+  /** Starts the span of a model call. If missing: none is recorded. */
+  readonly startSpan?: GatewayParts['startSpan'];
   /** Creates masks of the provider's keys, in all encodings. If missing: only the exact keys are masked. */
   readonly maskOf?: MaskOf | undefined;
   /** Overrides of the default limits. */
@@ -123,6 +125,7 @@ function createHandler({ api, credential: ask, onUsage, onTools, ...options }: G
     failures,
     onOutcome,
     onUsage,
+    startSpan: options.startSpan,
   };
   const tools: ToolReader | null = onTools ? createToolReader(onTools) : null;
   const exchanges = new Map<Exchange, Duplex>();

@@ -49,14 +49,17 @@ export async function openDrivers(options: DriversOptions): Promise<SandboxDrive
   const trial = { directory: join(dataDir, 'sandbox'), path, hidden };
   const bwrap = await openBwrap(trial).catch((error: unknown) => (error as Error).message);
   const problem = typeof bwrap === 'string' ? bwrap : null;
-  if (choice === 'bwrap' && problem !== null) throw new Error(`SANDBOX is "bwrap", and that does not work: ${problem}`);
+  if (choice === 'bwrap' && problem !== null) throw new Error(requiredSandbox(problem));
   const defaultName = choice === 'none' || problem !== null ? 'none' : 'bwrap';
   if (choice === 'auto' && problem !== null) {
     log.warn(
       { problem },
       'Agents run without a sandbox: bubblewrap does not work here. Install or allow it (docs/agents.md, "Sandbox"), or only let people start sessions who may use this host.',
     );
-  } else log.info({ sandbox: defaultName }, 'Agents run in a sandbox, unless their profiles say otherwise.');
+  } else {
+    const message = `Agents run ${defaultName === 'none' ? 'without' : 'in'} a sandbox, unless their profiles say otherwise.`;
+    log.info({ sandbox: defaultName }, message);
+  }
   const missing = typeof bwrap === 'string' ? [] : missingProtections(bwrap.hardening);
   if (missing.length > 0) log.warn({ missing }, 'The sandbox of bubblewrap lacks protections on this host.');
 
@@ -96,6 +99,10 @@ export async function openDrivers(options: DriversOptions): Promise<SandboxDrive
     workspaces: [machine.workspaces],
     close: machine.close,
   };
+}
+
+function requiredSandbox(problem: string): string {
+  return `SANDBOX is "bwrap", and that does not work: ${problem}\nIn a container, use the image with the target "agents" and allow bubblewrap as docs/installation.md says ("The sandbox in a container"). SANDBOX=none runs agents with the rights of the service: they can read its keys.`;
 }
 
 // Has a code like the system's own errors, for callers that classify them.

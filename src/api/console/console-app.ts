@@ -5,6 +5,7 @@ import type { RequestView } from '../../http/request-view.ts';
 import { createAppRegistrationPage } from './app-registration-page.ts';
 import { type Asset, type ConsoleFiles, createConsoleFiles } from './files.ts';
 import { createSignIn } from './sign-in.ts';
+import { createSignOn } from './sign-on.ts';
 
 /**
  * The content security policy of a console page: it loads from and sends requests to this service only, and no other
@@ -22,7 +23,8 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 /** The paths of the console's pages. The script of the page decides what each path shows. */
-const pages = /^\/(?:sign-in|inbox|sessions(?:\/[^/]+)?|(?:manage|usage)(?:\/.*)?)?\/?$/;
+const pages =
+  /^\/(?:sign-in(?:\/confirm|\/callback\/[^/]+)?|inbox|sessions(?:\/[^/]+)?|(?:manage|usage)(?:\/.*)?)?\/?$/;
 
 /** Paths of APIs: only programs request them, even with `Accept: text/html`. */
 const apiPaths = /^\/(?:v\d|enterprise|graphql|openapi|attachments|workspace-files|webhooks)/;
@@ -41,11 +43,12 @@ export interface ConsoleApp {
 export function createConsole(services: Services, directory: string): ConsoleApp {
   const files = createConsoleFiles(directory);
   const signIn = createSignIn(services);
+  const signOn = createSignOn(services);
   const appRegistration = createAppRegistrationPage(services);
   return {
     respond(request) {
       const { path, method } = request;
-      const ownReply = signIn(request) ?? appRegistration(request);
+      const ownReply = signIn(request) ?? signOn(request) ?? appRegistration(request);
       if (ownReply !== null) return ownReply;
       const isRead = method === 'GET' || method === 'HEAD';
       if (path === '/console' || path.startsWith('/console/')) return findAsset(files, request, isRead);

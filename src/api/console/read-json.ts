@@ -1,12 +1,15 @@
 import type { RequestView } from '../../http/request-view.ts';
 
 /** Longer than any token or link. */
-const maxBytes = 4_096;
+const defaultBytes = 4_096;
 
-/** Reads the JSON object in a request's body. Null if the body is no JSON object, has another type or exceeds 4 KiB. */
-export async function readJson(request: RequestView): Promise<Readonly<Record<string, unknown>> | null> {
+/** Reads the JSON object in a request's body. Null if the body is no JSON object, has another type or exceeds `maxBytes`, by default 4 KiB. */
+export async function readJson(
+  request: RequestView,
+  maxBytes: number = defaultBytes,
+): Promise<Readonly<Record<string, unknown>> | null> {
   if (!/^application\/json\s*(?:;|$)/i.test(request.header('content-type') ?? '')) return null;
-  const text = await readText(request);
+  const text = await readText(request, maxBytes);
   try {
     const body: unknown = JSON.parse(text ?? '');
     return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : null;
@@ -15,7 +18,14 @@ export async function readJson(request: RequestView): Promise<Readonly<Record<st
   }
 }
 
-async function readText(request: RequestView): Promise<string | null> {
+/** Reads the body of a request that a browser's form has the type of. Null if it has another type or exceeds `maxBytes`. */
+export async function readForm(request: RequestView, maxBytes: number): Promise<URLSearchParams | null> {
+  if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.header('content-type') ?? '')) return null;
+  const text = await readText(request, maxBytes);
+  return text === null ? null : new URLSearchParams(text);
+}
+
+async function readText(request: RequestView, maxBytes: number): Promise<string | null> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   const tooLong = new Error('The body is too long.');

@@ -9,7 +9,7 @@ import { queryOf, type RequestView } from '../../http/request-view.ts';
 import { refusalOf } from './charge.ts';
 import type { Charge } from './context.ts';
 import type { RequestErrorCode } from './error-codes.ts';
-import { extensionsOf, outageHeaders } from './errors.ts';
+import { extensionsOf, internalError, outageHeaders } from './errors.ts';
 import { BodyError } from './read-body.ts';
 
 /** One message for every problem with a key, so that it does not reveal if the key was ever valid. */
@@ -22,8 +22,8 @@ export function failure(status: number, code: RequestErrorCode, message: string)
   return jsonReply(status, { errors: [{ message, extensions: { code } }] }, headers);
 }
 
-/** The response to an error thrown before an operation could run. `report` gets unexpected errors. */
-export function failureOf(failed: unknown, report: (error: unknown) => void): Reply {
+/** The response to an error thrown before an operation could run. `report`: as {@link maskError} takes it. */
+export function failureOf(failed: unknown, report: (error: unknown) => string): Reply {
   const error = asRefusal(failed);
   if (error instanceof BodyError) {
     const answer = failure(error.status, 'INVALID_INPUT', error.message);
@@ -34,8 +34,7 @@ export function failureOf(failed: unknown, report: (error: unknown) => void): Re
     return failure(401, error.code, error.message === invalidKeyMessage ? unauthenticated : error.message);
   if (error instanceof RateLimitedError || error instanceof UnavailableError)
     return refused(new GraphQLError(error.message, { extensions: extensionsOf(error) }));
-  report(error);
-  return failure(500, 'INTERNAL_SERVER_ERROR', 'Unexpected error.');
+  return jsonReply(500, { errors: [internalError(report(error))] });
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Spending } from '../../domain/limits/counter.ts';
 import type { WatchStart } from '../../domain/sessions/start-watch.ts';
 import type { Watches } from '../../domain/subscriptions/watches.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
+import type { OperationTrace } from './operation-trace.ts';
 
 /** The cost of an operation, once it is known. */
 export interface Charge {
@@ -46,6 +47,8 @@ export interface RequestContext {
   readonly takesEvents: boolean;
   /** Null: the caller pulls the results of a subscription one by one. */
   readonly delivery?: LogDelivery | null;
+  /** Null: the operation is not recorded. */
+  readonly trace?: OperationTrace | null;
 }
 
 /** An operation whose cost is estimated. */
@@ -69,6 +72,7 @@ export interface GraphqlContext extends Pick<RequestContext, 'idempotencyKey' | 
   readonly charge: Charge;
   readonly eventPosition: EventPosition;
   readonly delivery: LogDelivery | null;
+  readonly trace: OperationTrace | null;
   /** The cursor from which changes after this operation start; null if the operation does not request it. */
   changesCursor: string | null;
   /** Batched reads, cached within one request or one event. */
@@ -90,7 +94,7 @@ export function createContext(
   { domain, watches, estimate }: Pick<GraphqlContext, 'domain' | 'watches' | 'estimate'>,
   requestContext: RequestContext,
 ): GraphqlContext {
-  const { idempotencyKey, lastEventId, takesParts, takesEvents, delivery = null } = requestContext;
+  const { idempotencyKey, lastEventId, takesParts, takesEvents, delivery = null, trace = null } = requestContext;
   return {
     domain,
     watches,
@@ -101,6 +105,7 @@ export function createContext(
     charge: { cost: 0, spending: null, ran: new Map() },
     eventPosition: { lastEventId, eventId: null },
     delivery,
+    trace,
     changesCursor: null,
     loaders: lazyLoaders(() => domain),
   };

@@ -102,15 +102,14 @@ export function toItemErrors(error: DomainError, prefix: readonly string[], path
 
 /**
  * Converts an error for the client: a domain error with its code, GraphQL's own errors unchanged, and any other error
- * masked after `report` was called.
+ * masked. `report` logs such an error, and returns the id that the client may quote.
  */
-export function maskError(error: unknown, report: (error: unknown) => void): GraphQLError {
+export function maskError(error: unknown, report: (error: unknown) => string): GraphQLError {
   if (!(error instanceof GraphQLError)) {
     const refusal = asRefusal(error);
     if (refusal instanceof UnavailableError)
       return new GraphQLError(refusal.message, { extensions: extensionsOf(refusal) });
-    report(error);
-    return masked();
+    return internalError(report(error));
   }
   const originalError = asRefusal(error.originalError) as Error | undefined;
   if (originalError === undefined) return withCode(error);
@@ -126,8 +125,7 @@ export function maskError(error: unknown, report: (error: unknown) => void): Gra
       ...location,
       extensions: extensionsOf(originalError),
     });
-  report(originalError);
-  return masked(location);
+  return internalError(report(originalError), location);
 }
 
 // Adds a code to GraphQL's own runtime errors, such as a missing variable.
@@ -179,6 +177,7 @@ export function outageHeaders(errors: readonly GraphQLError[] | undefined): Read
   return found ? { 'retry-after': String(found.extensions.retryAfter) } : null;
 }
 
-function masked(location: object = {}): GraphQLError {
-  return new GraphQLError('Unexpected error.', { ...location, extensions: { code: 'INTERNAL_SERVER_ERROR' } });
+/** Creates the error that replaces an unexpected one. `errorId`: the id under which that one was logged. */
+export function internalError(errorId: string, location: object = {}): GraphQLError {
+  return new GraphQLError('Unexpected error.', { ...location, extensions: { code: 'INTERNAL_SERVER_ERROR', errorId } });
 }

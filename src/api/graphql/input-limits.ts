@@ -13,6 +13,7 @@ import { allowedTagsSchema } from '../../domain/identity/organizations/allowed-t
 import { defaultModelSchema } from '../../domain/identity/organizations/default-models.ts';
 import { enterpriseLimitSchema } from '../../domain/identity/organizations/enterprise-limit.ts';
 import { inviteSchema } from '../../domain/identity/people/users.ts';
+import { signInLinkSchema } from '../../domain/identity/sign-on/sign-in-links.ts';
 import { noteFilterSchema } from '../../domain/library/knowledge/notes.ts';
 import { accessSchema, pricesSchema } from '../../domain/library/provider-keys/key-input.ts';
 import { pullRequestSchema } from '../../domain/open-pull-requests/open-pull-request.ts';
@@ -74,6 +75,7 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   EmailNotificationInput: automation('notifications', 'email'),
   EventTriggerInput: automation('triggers'),
   IncomingWebhookTriggerInput: automation('triggers'),
+  CreateSignInLinkInput: { schema: signInLinkSchema },
   InviteUsersInput: { schema: inviteSchema },
   KnowledgeNoteFilter: { schema: noteFilterSchema },
   MessageSessionActionInput: { schema: actionPrompts },

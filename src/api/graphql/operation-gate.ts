@@ -153,6 +153,7 @@ async function admit(plans: Plans, args: ExecutedArgs, hasHints: boolean): Promi
     await chargeMinimum(context);
     return null;
   }
+  context.trace?.begin(plan.operation);
   const estimate = weigh(plan, variableValues ?? {}, hasHints);
   if (estimate.errors) {
     await chargeMinimum(context);

@@ -1,4 +1,4 @@
-import { type ExecutionResult, GraphQLError } from 'graphql';
+import { type ExecutionResult, GraphQLError, type OperationDefinitionNode } from 'graphql';
 import type { YogaServerInstance } from 'graphql-yoga';
 import type { Reply } from '../../http/reply.ts';
 import type { RequestView } from '../../http/request-view.ts';
@@ -43,7 +43,9 @@ export function createPostHandler(options: PostOptions): PostHandler {
     }
   };
 
-  const runCompiled = async ({ run, variables, cost }: Ready, context: GraphqlContext): Promise<ExecutionResult> => {
+  const runCompiled = async (ready: Ready, context: GraphqlContext): Promise<ExecutionResult> => {
+    const { run, variables, cost, operation } = ready;
+    context.trace?.begin(operation);
     const refusal = await chargeOperation(context, cost);
     if (refusal) return { errors: [refusal] };
     const running = run({ context, variables });
@@ -74,6 +76,7 @@ export function createPostHandler(options: PostOptions): PostHandler {
 
   return async (request, text, context) => {
     const result = await run(text, context);
+    context.trace?.end(result);
     const type = resultTypeOf(request.header('accept'));
     return charged(result === null || type === null ? notAcceptable() : replyWith(result, type), context.charge);
   };
@@ -100,6 +103,7 @@ function badRequest(message: string, more: object = { http: { status: 400 } }): 
 
 /** A compiled query that may run. */
 interface Ready {
+  readonly operation: OperationDefinitionNode;
   readonly run: CompiledOperation;
   readonly variables: Readonly<Record<string, unknown>>;
   readonly cost: number;
@@ -120,7 +124,7 @@ function findReady({ plans, trusted, isIntrospectable }: PostOptions, params: Pa
   const estimate = weigh(plan, (variables ?? {}) as Params, isIntrospectable);
   if (estimate.errors) return null;
   const run = plan.compiled(estimate.variables);
-  return run && { run, variables: estimate.variables, cost: estimate.cost };
+  return run && { operation: plan.operation, run, variables: estimate.variables, cost: estimate.cost };
 }
 
 const isObject = (value: unknown) => value == null || (typeof value === 'object' && !Array.isArray(value));

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createYoga } from 'graphql-yoga';
@@ -10,6 +11,7 @@ import { abortableBody } from '../../http/abortable-body.ts';
 import { Reply } from '../../http/reply.ts';
 import { type RequestView, withoutEndSlashes } from '../../http/request-view.ts';
 import { isFromConsole } from '../../http/same-origin.ts';
+import { tracedStore } from '../../tracing/traced-store.ts';
 import {
   charged,
   failure,
@@ -28,6 +30,7 @@ import { createEstimate } from './estimate.ts';
 import { explorer, findExplorerAsset, wantsExplorer } from './explorer.ts';
 import { toReply, toRequest } from './fetch-adapter.ts';
 import { operationGate } from './operation-gate.ts';
+import { createOperationTrace } from './operation-trace.ts';
 import { createPlans } from './plans/plans.ts';
 import { createPostHandler } from './post.ts';
 import { readText } from './read-body.ts';
@@ -63,13 +66,19 @@ export interface Graphql {
 export function createGraphql(services: Services, watches: Watches, options: GraphqlOptions): Graphql {
   const { trusted, isIntrospectable, hasExplorer } = options;
   const { liveViewers, log, openStreams } = services;
-  const report = (error: unknown) => log.error({ err: error }, 'A GraphQL operation failed.');
+  const report = (error: unknown): string => {
+    const errorId = randomUUID();
+    log.error({ err: error, errorId }, 'A GraphQL operation failed.');
+    return errorId;
+  };
   const plans = createPlans(schema, { maxBytes: options.cacheBytes, isTrusted: trusted.has });
   const estimate = createEstimate({ schema, plans, trusted, isIntrospectable });
   const contextOf: ContextOf = (viewer, address, requestContext) => {
     const present = typeof viewer === 'function' ? viewer() : viewer;
     const isConsole = requestContext.isConsole === true || present.consoleSessionId !== undefined;
-    const domain: Context = { ...services, baseUrl: services.baseUrl, viewer: present, address, isConsole };
+    const { trace = null } = requestContext;
+    const store = trace === null ? services.store : tracedStore(services.store, trace);
+    const domain: Context = { ...services, store, baseUrl: services.baseUrl, viewer: present, address, isConsole };
     // Not for queries: an object with an accessor takes longer to create, and ten times as long to copy.
     if (typeof viewer === 'function') Object.defineProperty(domain, 'viewer', { get: viewer, enumerable: true });
     return createContext({ domain, watches, estimate }, requestContext);
@@ -121,6 +130,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
     } finally {
       // Yoga rejects when the client disconnects. A request without an operation costs the minimum in that case too.
       await chargeMinimum(context);
+      context.trace?.end(null);
     }
     const isUnexplained = response.status === 406 && response.body === null;
     return charged(isUnexplained ? notAcceptable() : await toReply(response), context.charge);
@@ -157,6 +167,8 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
       isConsole: isFromConsole(request),
       takesParts: takesParts(accept),
       takesEvents,
+      // A stream may last for days.
+      trace: request.span === null || takesEvents ? null : createOperationTrace(request.span),
     };
     if (takesEvents) return stream(request, viewer, requestContext);
     const text = await bodyOf(request);
@@ -177,6 +189,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
         }
         if (hasExplorer && wantsExplorer(request)) return await explorer();
         const viewer = await callers.ofRequest(request);
+        request.principalId = viewer.principal.id;
         const isSingle = path === '/graphql/stream' && (request.method === 'PUT' || tokenOf(request) !== null);
         const mismatch = isSingle && request.method !== 'POST' ? null : findMismatch(request);
         if (mismatch) return mismatch;

@@ -188,6 +188,7 @@ function trackingContext(original: GraphqlContext): {
     charge,
     eventPosition: { lastEventId: null, eventId: null },
     delivery: null,
+    trace: null,
     changesCursor: null,
     loaders: lazyLoaders(() => context.domain),
   };

@@ -174,9 +174,7 @@ export function createSockets(options: SocketOptions) {
         return { ...args, rootValue } as unknown as ExecutionArgs;
       } catch (error) {
         open.delete(id);
-        if (isOutage(error)) return [options.maskError(error)];
-        options.log.error({ err: error }, 'An operation on a WebSocket could not be started.');
-        return [new GraphQLError('Unexpected error.', { extensions: { code: 'INTERNAL_SERVER_ERROR' } })];
+        return [options.maskError(error)];
       }
     },
     onError: ({ extra }, id) => {

@@ -35,7 +35,8 @@ export async function receiveUpload(services: Services, dialect: Dialect, reques
       signature: part('signature'),
     };
     const context = await openAttachmentUpload(services, parts, request.address);
-    const spending = await services.limits.rest.spend(parts.apiKeyId);
+    request.principalId = context.viewer.principal.id;
+    const spending = await services.limits.rest.spend(context.viewer.apiKeyId ?? context.viewer.principal.id);
     headers = limitHeaders(spending);
     if (spending?.isAllowed === false) {
       const message = `A key may send ${spending.limit} requests in a minute. Wait and try again.`;
@@ -46,11 +47,11 @@ export async function receiveUpload(services: Services, dialect: Dialect, reques
     const url = context.baseUrl + attachmentPath(attachment);
     return finish(jsonReply(200, { attachment_id: prefixedId('attachment', id), name, url }), headers);
   } catch (error) {
-    return finish(refuse(services, dialect, error, path), headers);
+    return finish(refuse(services, dialect, error, request), headers);
   }
 }
 
-function refuse(services: Services, dialect: Dialect, thrown: unknown, path: string): Reply {
+function refuse(services: Services, dialect: Dialect, thrown: unknown, { id, path }: RequestView): Reply {
   const error = asRefusal(thrown);
   const noParameters = { query: new Set<string>(), path: new Set<string>() };
   if (error instanceof DomainError) {
@@ -62,7 +63,7 @@ function refuse(services: Services, dialect: Dialect, thrown: unknown, path: str
     const { status, message, issues, headers } = error;
     return dialect.problem({ status, message, issues, headers }, path);
   }
-  services.log.error({ err: error, path }, 'A file could not be uploaded.');
+  services.log.error({ err: error, requestId: id, path }, 'A file could not be uploaded.');
   return dialect.problem({ status: 500, message: 'Something went wrong', issues: [] }, path);
 }
 

@@ -10,6 +10,7 @@ import { limitHeaders } from '../../domain/limits/limit-headers.ts';
 import { asRefusal } from '../../domain/unavailable.ts';
 import { appended, Reply } from '../../http/reply.ts';
 import type { RequestView } from '../../http/request-view.ts';
+import { tracedStore } from '../../tracing/traced-store.ts';
 import { cachingOf, jsonAnswer } from './answer.ts';
 import { addressOf, deprecationHeaders } from './deprecation.ts';
 import type { Credentials, Dialect } from './dialect.ts';
@@ -55,7 +56,10 @@ export function createEndpointCalls(dialect: Dialect, services: Services): Endpo
     const refused = toRefusal(error, mapping, served?.parameterLocations ?? noParameters);
     if (refused)
       return dialect.problem(badInput && refused.status === 422 ? { ...refused, status: badInput } : refused, path);
-    services.log.error({ err: error, method: request.method, path }, 'A REST request failed unexpectedly.');
+    services.log.error(
+      { err: error, requestId: request.id, method: request.method, path },
+      'A REST request failed unexpectedly.',
+    );
     return dialect.problem({ status: 500, message: 'Something went wrong', issues: [] }, path);
   };
 
@@ -83,6 +87,7 @@ export function createEndpointCalls(dialect: Dialect, services: Services): Endpo
     const { address } = request;
     const viewer = await authenticateLimited(services, readKey(dialect.credentials, request), address);
     state.viewer = viewer;
+    request.principalId = viewer.principal.id;
     if (served.legacy) services.legacyUsage.record(viewer, served.legacy);
     const spending = await services.limits.rest.spend(viewer.apiKeyId ?? viewer.principal.id);
     state.spending = spending;
@@ -90,7 +95,11 @@ export function createEndpointCalls(dialect: Dialect, services: Services): Endpo
       const message = `A key may send ${spending.limit} requests in a minute. Wait and try again.`;
       throw new RateLimitedError(message, spending);
     }
-    const result = await served.run(requestContext, { ...services, viewer, address });
+    const { span } = request;
+    span?.rename(`${request.method} ${served.endpoint.paths[0]}`);
+    span?.set({ 'http.route': served.endpoint.paths[0] });
+    const store = span === null ? services.store : tracedStore(services.store, { span });
+    const result = await served.run(requestContext, { ...services, store, viewer, address });
     return result instanceof Reply ? result : jsonAnswer(request, result, served.endpoint.status);
   };
 

@@ -60,10 +60,10 @@ export const fileStatusOf = {
 } as const satisfies Record<ErrorCode, number>;
 
 /** Returns the reply to an error at the address of a file. An unexpected error is logged. */
-export function refuseFile({ log }: Pick<Services, 'log'>, { method, path }: RequestView, failure: unknown): Reply {
+export function refuseFile({ log }: Pick<Services, 'log'>, { id, method, path }: RequestView, failure: unknown): Reply {
   const error = asRefusal(failure);
   if (error instanceof DomainError) return refusal(fileStatusOf[error.code], error.message, retryAfterOf(error));
-  log.error({ err: error, method, path }, 'A file could not be served.');
+  log.error({ err: error, requestId: id, method, path }, 'A file could not be served.');
   return refusal(500, 'Something went wrong');
 }
 

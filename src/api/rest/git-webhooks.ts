@@ -44,13 +44,12 @@ export function createGitWebhooks(
 
   return {
     async respond(request) {
-      const { path } = request;
       let reply: Reply;
       try {
         const connectionId = requirePost(request, 'git');
         reply = connectionId === null ? new Reply(204, { allow }) : await receive(request, connectionId);
       } catch (error) {
-        reply = refuseWebhook(services, error, path, noWebhook);
+        reply = refuseWebhook(services, error, request, noWebhook);
       }
       return reply.with({ 'cache-control': 'no-store' });
     },

@@ -61,7 +61,7 @@ export function createIncomingWebhooks(
         reply = await receive(services, request, { automationId: opened.automationId, bytes, signedHash });
       } catch (error) {
         // NOT_FOUND: the automation was deleted after its secret was checked. Answer as if it had been deleted before.
-        reply = refuseWebhook(services, error, request.path, noWebhook);
+        reply = refuseWebhook(services, error, request, noWebhook);
       }
       return reply.with({ ...limitHeaders(opened?.spending ?? null), 'cache-control': 'no-store' });
     },

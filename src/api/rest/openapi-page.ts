@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { pageHeaders } from '../../http/page-headers.ts';
 import { Reply } from '../../http/reply.ts';
 import type { RequestView } from '../../http/request-view.ts';
 
 const require = createRequire(import.meta.url);
+
+/** The folder into which the build copies Swagger UI. A service that runs from its sources reads it from its package. */
+const builtFolder = fileURLToPath(new URL('swagger-ui/', import.meta.url));
 
 /** The files of Swagger UI that the page uses, by the names under which they are served. */
 const parts: ReadonlyMap<string, string> = new Map([
@@ -76,7 +81,7 @@ export function openapiPage(version: string, versions: readonly string[]): Reply
   return new Reply(200, pageHeaders(contentSecurityPolicy), html);
 }
 
-/** A style sheet or script of the page; null for an unknown name. Each file is read from the package once. */
+/** A style sheet or script of the page; null for an unknown name. Each file is read once. */
 export async function openapiAsset(name: string, request: RequestView): Promise<Reply | null> {
   const asset = await findAsset(name);
   if (!asset) return null;
@@ -106,8 +111,12 @@ async function findAsset(name: string): Promise<Asset | null> {
 }
 
 async function readPart(name: string, type: string): Promise<Asset> {
-  const folder = dirname(require.resolve('swagger-ui-dist/package.json'));
+  const folder = existsSync(builtFolder) ? builtFolder : packageFolder();
   return asset(await readFile(join(folder, name), 'utf8'), type);
+}
+
+function packageFolder(): string {
+  return dirname(require.resolve('swagger-ui-dist/package.json'));
 }
 
 function asset(text: string, type: string): Asset {

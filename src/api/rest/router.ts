@@ -32,6 +32,8 @@ import { serveAutomations } from './v3/automations.ts';
 import { serveConsumption } from './v3/consumption.ts';
 import { dialect as v3 } from './v3/dialect.ts';
 import { serveGitConnections, serveGitPermissions } from './v3/git-providers.ts';
+import { serveGroupRoles, serveIdpGroups } from './v3/idp-groups.ts';
+import { serveIdpUsers } from './v3/idp-users.ts';
 import { serveInsights } from './v3/insights.ts';
 import { serveIpAccessList } from './v3/ip-access-list.ts';
 import { serveKnowledge } from './v3/knowledge.ts';
@@ -138,6 +140,9 @@ function openV3(services: Services, watches: Watches, streams: EventStreams): Ve
   serveSelf(api);
   serveOrganizations(api);
   serveUsers(api);
+  serveIdpGroups(api);
+  serveGroupRoles(api);
+  serveIdpUsers(api);
   serveOrganizationUsers(api);
   serveRoles(api);
   serveServiceUsers(api);

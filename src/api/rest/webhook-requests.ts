@@ -27,7 +27,12 @@ export function requireNoEncoding(request: RequestView): void {
 }
 
 /** Converts an error to a problem of version 3. `noWebhook`: the refusal of a webhook that was deleted in the meantime. */
-export function refuseWebhook({ log }: Services, thrown: unknown, path: string, noWebhook: () => RequestError): Reply {
+export function refuseWebhook(
+  { log }: Services,
+  thrown: unknown,
+  { id, path }: RequestView,
+  noWebhook: () => RequestError,
+): Reply {
   const error = asRefusal(thrown);
   const noParameters = { query: new Set<string>(), path: new Set<string>() };
   if (error instanceof DomainError) {
@@ -37,6 +42,6 @@ export function refuseWebhook({ log }: Services, thrown: unknown, path: string, 
     const { status, message, issues, headers } = error;
     return v3.problem({ status, message, issues, headers }, path);
   }
-  log.error({ err: error, path }, 'A webhook that arrived failed unexpectedly.');
+  log.error({ err: error, requestId: id, path }, 'A webhook that arrived failed unexpectedly.');
   return v3.problem({ status: 500, message: 'Something went wrong', issues: [] }, path);
 }

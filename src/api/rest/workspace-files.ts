@@ -37,6 +37,7 @@ export function createWorkspaceFiles(services: Services): WorkspaceFiles {
       }
       try {
         const context = await openWorkspaceFileLink(services, readLink(request), request.address);
+        request.principalId = context.viewer.principal.id;
         const spending = await services.limits.rest.spend(context.viewer.apiKeyId ?? context.viewer.principal.id);
         headers = limitHeaders(spending);
         if (spending?.isAllowed === false) {

@@ -46,18 +46,18 @@ export const byCommit: EntryOrder<{ readonly xid: string; readonly id: string }>
   isAscending: true,
   readCursor: readCommitCursor,
   cursorOf: ({ xid, id }) => writeCursor('audit.asc', xid, id),
-  // A restore into a younger cluster renumbers the entries: an old cursor would skip some of them.
+  // A database that was restored may lack the entry, and those before it.
   isOf: ({ xid, id }, bind) => `e.id = ${bind(id)} and e.xid = ${bind(xid)}::text::xid8`,
   beyond: (operator, { xid, id }, bind) => `(e.xid, e.id) ${operator} (${bind(xid)}::text::xid8, ${bind(id)}::text)`,
   by: (direction) => `e.xid ${direction}, e.id ${direction}`,
-  conditions: (filter, bind) => ['e.xid < pg_snapshot_xmin(pg_current_snapshot())', ...xidBounds(filter, bind)],
+  conditions: (filter, bind) => ['e.xid < oldest_transaction()', ...xidBounds(filter, bind)],
 };
 
 function readCommitCursor(text: string): { xid: string; id: string } | null {
   const parts = readCursor('audit.asc', 2, text);
   if (!parts) return null;
   const [xid, id] = parts as [string, string];
-  // All numbers of eighteen digits are valid xid8 values, and no cluster has used more transactions.
+  // All numbers of eighteen digits are valid xid8 values, and no database has used more transactions.
   return /^\d{1,18}$/.test(xid) && /^[0-9a-z]{1,64}$/.test(id) ? { xid, id } : null;
 }
 

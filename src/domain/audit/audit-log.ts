@@ -39,7 +39,7 @@ export interface AuditLogRequest extends PageRequest {
 /**
  * Lists a page of the enterprise's audit log, or of one organization's, by its id in any form. Throws FORBIDDEN;
  * NOT_FOUND for an organization of another enterprise; INVALID_INPUT; and the errors of {@link pageWindow}. An
- * ascending reader gets BAD_CURSOR for a cursor from before the entries were renumbered.
+ * ascending reader gets BAD_CURSOR for the cursor of an entry that a restored database lacks.
  */
 export async function listAuditLog(
   context: Context,

@@ -85,7 +85,10 @@ export const auditActions = {
   'add_members_to_enterprise': { target: 'user', meaning: 'A user was assigned a first role on the enterprise.' },
   'add_members_to_org': { target: 'user', meaning: 'A user became a member of an organization.' },
   'remove_members_from_org': { target: 'user', meaning: 'A user was removed from an organization.' },
-  'update_member': { target: 'user', meaning: 'The name of a user was changed.' },
+  'update_member': {
+    target: 'user',
+    meaning: 'The name of a user was changed, or the user was linked with an account of an identity provider.',
+  },
   'delete_member': { target: 'user', meaning: 'A user account was deleted.' },
   'assign_roles': {
     target: 'user',
@@ -94,6 +97,21 @@ export const auditActions = {
   'create_role': { target: 'role', meaning: 'A custom role was created.' },
   'update_role': { target: 'role', meaning: 'A custom role was changed.' },
   'delete_role': { target: 'role', meaning: 'A custom role was deleted.' },
+  'create_idp_group': {
+    target: null,
+    meaning: 'A group of an identity provider was registered. The data has its name.',
+  },
+  'delete_idp_group': { target: null, meaning: 'A group of an identity provider was removed with its roles.' },
+  'add_group_membership': {
+    target: null,
+    meaning:
+      'A group of an identity provider was assigned a role where it had none. The data has its name and the role.',
+  },
+  'update_group_membership': {
+    target: null,
+    meaning: 'A group of an identity provider was assigned a different role.',
+  },
+  'delete_group_membership': { target: null, meaning: 'A role of a group of an identity provider was removed.' },
   'create_service_user': { target: 'serviceUser', meaning: 'A service user was created.' },
   'update_service_user': { target: 'serviceUser', meaning: 'The name of a service user was changed.' },
   'delete_service_user': { target: 'serviceUser', meaning: 'A service user was deleted.' },
@@ -109,7 +127,16 @@ export const auditActions = {
   'rotate_service_user_api_key': { target: 'apiKey', meaning: 'A key of a service user was replaced with a new key.' },
   'revoke_pat': { target: 'apiKey', meaning: 'A personal access token was revoked.' },
   'rotate_pat': { target: 'apiKey', meaning: 'A personal access token was replaced with a new token.' },
-  'login': { target: 'apiKey', meaning: 'A browser signed in to the console with a key or confirmed its sign-in.' },
+  'login': {
+    target: 'apiKey',
+    meaning:
+      'A browser signed in to the console with a key, at an identity provider or with a link for its user, or confirmed its sign-in. `provider` in the data is the identity provider; `isSignInLink` is true for a link.',
+  },
+  'create_sign_in_link': {
+    target: 'user',
+    meaning: 'A link was created that signs a user in to the console once. `expiresAt` in the data is its end.',
+  },
+  'revoke_sign_in_link': { target: 'user', meaning: 'The link that signs a user in to the console was revoked.' },
   'create_secret': {
     target: 'secret',
     meaning: 'A secret of an organization was created. `name` in the data is the key of the secret.',

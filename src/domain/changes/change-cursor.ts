@@ -67,7 +67,7 @@ export function createCursors(name: string, start: ChangeCursor): Cursors {
 
 /** Returns a cursor for all subscriptions to changes: every change that commits later comes after it. */
 export async function changesCursorNow(store: ChangeStore): Promise<string> {
-  const [row] = await store.query<{ xmin: string }>('select pg_snapshot_xmin(pg_current_snapshot())::text as xmin', []);
+  const [row] = await store.query<{ xmin: string }>('select oldest_transaction()::text as xmin', []);
   return encodeChangeCursor(anyList, { xid: BigInt(row?.xmin ?? 0), id: '', seen: new Map() });
 }
 
@@ -83,7 +83,7 @@ export async function resolveChangeCursor(
   const position = decodeChangeCursor(name, cursor);
   if (position === null) throw badCursor('after', cursor);
   const [row] = await store.query<{ isReached: boolean }>(
-    `select $1::xid8 <= pg_snapshot_xmax(pg_current_snapshot())
+    `select $1::xid8 <= next_transaction()
             and ($2::boolean or $1::xid8 > (select max(forgotten_changes_xid) from installation)) as "isReached"`,
     // Sessions are never removed.
     [String(position.xid), tables.every(({ kind }) => kind === 'session')],

@@ -40,7 +40,7 @@ export async function currentChangePosition(
 ): Promise<ChangeCursor> {
   const recent = tables.map((table) => readTable(table, ['c.changed_xid >= now.xmin'], 'limit $3'));
   const rows = await store.query<{ xmin: string; id: string | null; xid: string | null }>(
-    `with now as (select pg_snapshot_xmin(pg_current_snapshot()) as xmin), scope as materialized (${scopeQuery(scope)})
+    `with now as (select oldest_transaction() as xmin), scope as materialized (${scopeQuery(scope)})
      select now.xmin::text as xmin, c.id, c.xid from now left join lateral (
        select c.id, c.changed_xid::text as xid from scope cross join lateral (${recent.join(' union all ')}) c limit $3) c on true`,
     [scope.enterpriseId, scope.ids, maxSeen],
@@ -96,7 +96,7 @@ export async function readChanges<R>(
     return readTable(table, where, `order by c.changed_xid, ${table.id} limit $6`);
   });
   const rows = await store.query<ChangeRow>(
-    `with now as (select pg_snapshot_xmin(pg_current_snapshot()) as xmin),
+    `with now as (select oldest_transaction() as xmin),
        scope as materialized (${scopeQuery(scope)}),
        changed as materialized (select c.* from scope cross join lateral (${changed.join(' union all ')}) c
          order by c.changed_xid, c.id limit $6)

@@ -1,3 +1,4 @@
+import { mayGiveUpFiles } from '../../store/file-deletions.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Services } from '../context.ts';
 import { isKept } from './kept-checkpoints.ts';
@@ -43,8 +44,9 @@ export async function pruneCheckpoints({ store }: StoreServices, sessionIds: rea
 // A statement of its own, after the deletion has committed: it sees every copy that was made before. Pending segments are not
 // looked at, because one that becomes a part of a checkpoint meanwhile would be taken for unused.
 const markUnused = `
-  update checkpoint_segment g set state = 'UNUSED'
-   where g.id in (
+  with free as materialized (select ${mayGiveUpFiles} as is_free)
+  update checkpoint_segment g set state = 'UNUSED' from free
+   where free.is_free and g.id in (
      select s.id from checkpoint_segment s
       where s.session_id = any($1::text[]) and s.state = 'STORED'
         and not exists (select 1 from checkpoint c where c.session_id = s.session_id and s.id = any(c.segment_ids))
@@ -52,7 +54,10 @@ const markUnused = `
       limit $2)
      and g.state = 'STORED' returning g.id`;
 
-/** Marks the segments of sessions that no checkpoint needs, of these sessions or of those forked from them. Returns their number. */
+/**
+ * Marks the segments of sessions that no checkpoint needs, of these sessions or of those forked from them. Returns their number: 0 while a
+ * backup copies files.
+ */
 export async function markUnusedSegments({ store }: StoreServices, sessionIds: readonly string[]): Promise<number> {
   return (await store.execute(markUnused, [sessionIds, batchSize])).length;
 }

@@ -18,12 +18,15 @@ const pageSize = 50;
 const page = `
   select distinct session_id as id from checkpoint_segment where session_id > $1 order by session_id limit $2`;
 
+// Archiving a session writes an entry, and does not change the time of its last activity.
 const over = `
   select s.id from session s join organization o on o.id = s.organization_id
    where s.id = any($1::text[]) and exists (select 1 from checkpoint c where c.session_id = s.id)
      and not exists (select 1 from lease l where l.session_id = s.id)
      and (o.deleted_at is not null
-       or ((s.ended_by in ('terminated', 'expired') or s.is_archived) and s.updated_at < $2::timestamptz)
+       or ((s.ended_by in ('terminated', 'expired') or s.is_archived) and s.updated_at < $2::timestamptz
+         and (not s.is_archived
+           or (select e.created_at from log_entry e where e.session_id = s.id order by e.seq desc limit 1) < $2::timestamptz))
        or (s.status in ('exit', 'error') and s.updated_at < $3::timestamptz))`;
 
 const deleteKeys = `

@@ -20,13 +20,13 @@ export interface FeedConsumer {
 export async function ensureFeed(tx: Transaction, consumer: FeedConsumer, organizationId: string): Promise<void> {
   const { feedTable, isWanted } = consumer;
   await tx.query(
-    `insert into ${feedTable} (organization_id, changed_xid) values ($1, pg_snapshot_xmin(pg_current_snapshot()))
+    `insert into ${feedTable} (organization_id, changed_xid) values ($1, oldest_transaction())
      on conflict (organization_id) do nothing`,
     [organizationId],
   );
   // Waits for no lock, so that it can run under any locks.
   await tx.query(
-    `update ${feedTable} set changed_xid = pg_snapshot_xmin(pg_current_snapshot()), session_id = ''
+    `update ${feedTable} set changed_xid = oldest_transaction(), session_id = ''
       where organization_id in (select f.organization_id from ${feedTable} f
         where f.organization_id = $1 and not (${isWanted}) for update skip locked)`,
     [organizationId],
@@ -51,16 +51,12 @@ export interface Feed {
   readonly isBehind: boolean;
 }
 
-// After a restore into another cluster the stored position belongs to the old one: the position becomes the current
-// one.
-const changedXid = 'least(f.changed_xid, pg_snapshot_xmin(pg_current_snapshot()))';
-
 /** Lists every organization with consumers. */
 export async function listFeeds({ store }: Pick<Services, 'store'>, consumer: FeedConsumer): Promise<Feed[]> {
   return store.query<Feed>(
     `select f.organization_id as "organizationId", exists (
          select 1 from session_change c where c.organization_id = f.organization_id
-            and (c.changed_xid, c.session_id) > (${changedXid}, f.session_id)) as "isBehind"
+            and (c.changed_xid, c.session_id) > (f.changed_xid, f.session_id)) as "isBehind"
        from ${consumer.feedTable} f join organization o on o.id = f.organization_id and o.deleted_at is null
       where ${consumer.isWanted}`,
     [],
@@ -74,7 +70,7 @@ export async function lockFeed(
   organizationId: string,
 ): Promise<TransactionCursor | null> {
   const [row] = await tx.query<{ xid: string; id: string }>(
-    `select ${changedXid}::text as xid, f.session_id as id from ${feedTable} f
+    `select f.changed_xid::text as xid, f.session_id as id from ${feedTable} f
        join organization o on o.id = f.organization_id and o.deleted_at is null
       where f.organization_id = $1 for update of f skip locked`,
     [organizationId],

@@ -87,7 +87,7 @@ async function readChanged(
   { xid, id }: TransactionCursor,
 ): Promise<{ sessions: ChangedSession[]; xmin: bigint }> {
   const rows = await tx.query<(ChangedSession | { readonly id: null }) & { readonly xmin: string }>(
-    `with now as (select pg_snapshot_xmin(pg_current_snapshot()) as xmin)
+    `with now as (select oldest_transaction() as xmin)
      select now.xmin::text as xmin, c.* from now left join lateral (
        select s.id, c.changed_xid::text as xid, p.seq, s.is_unlisted as "isUnlisted"
          from session_change c join session s on s.id = c.session_id

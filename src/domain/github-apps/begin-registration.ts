@@ -37,7 +37,7 @@ export interface BegunRegistration {
 }
 
 /**
- * Begins the creation of a GitHub App from a manifest, without a request to GitHub. The state in the URL belongs to the viewer's key.
+ * Begins the creation of a GitHub App from a manifest, without a request to GitHub. The state in the URL belongs to the viewer's key or sign-in.
  * Throws FORBIDDEN, INVALID_INPUT, NOT_UNIQUE, LIMIT_EXCEEDED, CONFIRMATION_REQUIRED.
  */
 export async function beginGithubAppRegistration(
@@ -50,8 +50,9 @@ export async function beginGithubAppRegistration(
   const host = entered.trim();
   orRefuse('host', () => forges.githubApps(host));
   requireConfirmation(context);
-  const { enterpriseId, apiKeyId } = viewer;
-  if (apiKeyId === null) throw new DomainError('FORBIDDEN', 'Only a caller with an API key can create a GitHub App.');
+  const { enterpriseId } = viewer;
+  const apiKeyId = viewer.apiKeyId ?? viewer.consoleSessionId;
+  if (apiKeyId === undefined) throw new DomainError('FORBIDDEN', 'Only a caller from outside can create a GitHub App.');
   const state = newConsoleCode();
   const id = newId();
   const createdAt = context.now();

@@ -98,7 +98,7 @@ async function useState({ store, keyring, viewer, now }: Context, state: string)
           where state_hash = any($1) and enterprise_id = $2 and api_key_id = $3 and used_at is null
             and expires_at > $4::timestamptz
         returning id, name, host`,
-        [keyring.tokenHashes(state), viewer.enterpriseId, viewer.apiKeyId, now()],
+        [keyring.tokenHashes(state), viewer.enterpriseId, viewer.apiKeyId ?? viewer.consoleSessionId, now()],
       )
     : [];
   if (found) return found;

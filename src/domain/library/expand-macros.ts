@@ -16,9 +16,31 @@ export const maxMacros = 20;
 // After a backslash it is only text.
 const named = /(?<![\w!/.\\-])![A-Za-z0-9_-]{1,99}(?![\w/-])/g;
 
-/** Returns the macros that texts name, without duplicates, in the texts' order, in lower case. They may not exist. */
+const fence = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$/;
+
+/** Leaves out fenced blocks of code: a quoted `!ready` is no macro. A block that is not closed is text. */
+function withoutFencedCode(text: string): string {
+  if (!text.includes('```') && !text.includes('~~~')) return text;
+  const kept: string[] = [];
+  let block: { readonly marks: string; readonly lines: string[] } | null = null;
+  for (const line of text.split('\n')) {
+    const [, marks = '', info = ''] = fence.exec(line.trimEnd()) ?? [];
+    if (block === null && marks === '') kept.push(line);
+    else if (block === null) block = { marks, lines: [line] };
+    else if (info === '' && marks.startsWith(block.marks)) block = null;
+    else block.lines.push(line);
+  }
+  return [...kept, ...(block?.lines ?? [])].join('\n');
+}
+
+/**
+ * Returns the macros that texts name outside of fenced code, without duplicates, in the texts' order, in lower case. They may
+ * not exist.
+ */
 export function macrosIn(texts: readonly string[]): string[] {
-  const names = texts.flatMap((text) => [...text.matchAll(named)].map(([word]) => word.toLowerCase()));
+  const names = texts.flatMap((text) =>
+    [...withoutFencedCode(text).matchAll(named)].map(([word]) => word.toLowerCase()),
+  );
   return [...new Set(names)];
 }
 

@@ -1,5 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
+import { commandLine } from '../../common/command-line.ts';
 import { DomainError } from '../../common/errors.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context, Log, Services } from '../context.ts';
@@ -74,8 +75,7 @@ export function createMaintenance(
 
 const howToEnd: Record<MaintenanceReason, string> = {
   CONFIGURED: 'MAINTENANCE=true is set. To work normally, start without it.',
-  COPIED_DATABASE:
-    'The database is a copy, and the original service may still be running. To work normally, run "npm run maintenance -- end", or start with MAINTENANCE=false.',
+  COPIED_DATABASE: `The database is a copy, and the original service may still be running. To work normally, run "${commandLine('maintenance', 'end')}", or start with MAINTENANCE=false.`,
 };
 
 /** Logs a warning that says why the process runs nothing and how to end that, if it is in maintenance mode. */

@@ -145,6 +145,35 @@ export async function findOrganizationsUsing(
   return new Set(organizationIds.filter((_, index) => found[index] !== undefined));
 }
 
+/**
+ * Returns those of these paths at a host that an organization, by its unprefixed id, may use now. `host`: as connections store it in
+ * lower case. It checks no permission of the viewer: the caller has.
+ */
+export async function findUsablePaths(
+  db: Pick<Store, 'query'>,
+  organizationId: string,
+  host: string,
+  paths: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = await findUsable(
+    db,
+    paths.map((path) => ({ organizationId, candidates: [{ id: null, host, path }] })),
+  );
+  return new Set(paths.filter((_, index) => found[index] !== undefined));
+}
+
+/**
+ * Returns the connection through which an organization may use the repository of a reference, with the host and the path there; null if
+ * it may not. The repository needs no row yet. It checks no permission of the viewer: the caller has.
+ */
+export async function findUsableConnection(
+  db: Pick<Store, 'query'>,
+  { organizationId, reference }: OrganizationReference,
+): Promise<Pick<UsableRepository, 'connectionId' | 'host' | 'path'> | null> {
+  const [found] = await findUsable(db, [ofOrganization(organizationId, reference)]);
+  return found ?? null;
+}
+
 /** The message for a reference to a repository that the organization may not use, or that does not exist. */
 export const unknownMessage = (reference: string): string =>
   `There is no repository ${JSON.stringify(reference.slice(0, 200))} that this organization may use.`;

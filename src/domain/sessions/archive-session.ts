@@ -3,6 +3,7 @@ import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { changeSession } from './change-session.ts';
 import { getSessionFor, type SessionTarget } from './find-session.ts';
+import { keepRead } from './personal-state.ts';
 import type { SessionRecord } from './session.ts';
 import type { SessionStatus } from './status.ts';
 import { lockRunAndSession, suspendLocked } from './suspend-session.ts';
@@ -10,8 +11,8 @@ import { lockRunAndSession, suspendLocked } from './suspend-session.ts';
 const awake: ReadonlySet<SessionStatus> = new Set(['new', 'claimed', 'running', 'resuming']);
 
 /**
- * Archives a session, and suspends it if it runs or waits for the user. Its child sessions do not change. An archived
- * session accepts no messages. Throws NOT_FOUND, FORBIDDEN.
+ * Archives a session, and suspends it if it runs or waits for the user. The time of its last activity and its child sessions do not
+ * change. An archived session accepts no messages. Throws NOT_FOUND, FORBIDDEN.
  */
 export async function archiveSession(context: Context, input: SessionTarget): Promise<SessionRecord> {
   return archiveSeen(context, await getSessionFor(context, permissionFor.changeSession, input));
@@ -24,8 +25,10 @@ export function archiveSeen(context: Context, { id }: Pick<SessionRecord, 'id'>)
 
 /** {@link archiveSeen} for a session that `lockRunAndSession` has locked. */
 export async function archiveLocked(context: Context, tx: Transaction, locked: SessionRecord): Promise<SessionRecord> {
-  const asleep = awake.has(locked.status) ? await suspendLocked(context, tx, locked) : locked;
-  return changeSession(context, tx, asleep, { isArchived: true });
+  const asleep = awake.has(locked.status) ? await suspendLocked(context, tx, locked, false) : locked;
+  const archived = await changeSession(context, tx, asleep, { isArchived: true }, [], false);
+  await keepRead(context, tx, locked, archived);
+  return archived;
 }
 
 /**
@@ -38,7 +41,10 @@ export async function unarchiveSession(context: Context, input: SessionTarget): 
 
 /** {@link unarchiveSession} for the domain's own use, without a permission check. */
 export function unarchiveSeen(context: Context, { id }: Pick<SessionRecord, 'id'>): Promise<SessionRecord> {
-  return context.store.transact(async (tx) =>
-    changeSession(context, tx, await lockRunAndSession(tx, id), { isArchived: false }),
-  );
+  return context.store.transact(async (tx) => {
+    const locked = await lockRunAndSession(tx, id);
+    const unarchived = await changeSession(context, tx, locked, { isArchived: false }, [], false);
+    await keepRead(context, tx, locked, unarchived);
+    return unarchived;
+  });
 }

@@ -2,7 +2,7 @@ import type { OrganizationPermission } from '../../auth/permissions.ts';
 import { type Owner, ownerOf, requirePermission } from '../../auth/viewer.ts';
 import { refuse } from '../../common/errors.ts';
 import type { Context } from '../context.ts';
-import { findMember } from '../identity/organizations/members.ts';
+import { isMember } from '../identity/organizations/members.ts';
 import { parseId } from '../ids.ts';
 
 /** A request to act as a user: the id as received, the name of its argument, and the permission that it needs. */
@@ -27,7 +27,8 @@ export async function chooseOwner(context: Context, organizationId: string, asUs
     throw refuse(path, 'A personal access token can only act for its own user.', 'FORBIDDEN');
   }
   requirePermission(context.viewer, asUser.permission, organizationId);
-  const member = userId === null ? null : await findMember(context, organizationId, userId);
-  if (!member) throw refuse(path, `"${asUser.argument}" is not a member of this organization.`, 'UNKNOWN_REFERENCE');
-  return { userId: member.userId, serviceUserId: null, serviceKeyId: null };
+  if (userId === null || !(await isMember(context, organizationId, userId))) {
+    throw refuse(path, `"${asUser.argument}" is not a member of this organization.`, 'UNKNOWN_REFERENCE');
+  }
+  return { userId, serviceUserId: null, serviceKeyId: null };
 }

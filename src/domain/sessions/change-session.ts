@@ -47,7 +47,8 @@ const update = `
 /**
  * Moves a locked session along the table of transitions and writes the STATUS entry. `entries` are appended before it,
  * with the preceding numbers. Writes nothing for a change without effect, and no STATUS entry for a change of the
- * question alone. Throws INVALID_STATE for an impossible transition.
+ * question alone. Without `isActivity`, the time of the session's last activity stays. Throws INVALID_STATE for an impossible
+ * transition.
  */
 export async function changeSession(
   context: Context,
@@ -55,6 +56,7 @@ export async function changeSession(
   session: SessionRecord,
   change: StatusChange,
   entries: readonly NewEntry[] = [],
+  isActivity = true,
 ): Promise<SessionRecord> {
   const next = withoutWait({ ...session, ...change });
   requireTransition(session.status, next.status);
@@ -72,12 +74,14 @@ export async function changeSession(
     },
   };
   const all = isMoved ? [...entries, status] : entries;
-  if (all.length > 0) await appendEntries(tx, session.id, null, all, now);
+  if (all.length > 0) await appendEntries(tx, session.id, null, all, now, isActivity);
   if (changed.length > 0) {
-    await tx.query(update, [session.id, now, ...parametersOf('Session', changedFields, next)]);
+    const activeAt = isActivity ? now : null;
+    await tx.query(update, [session.id, activeAt, ...parametersOf('Session', changedFields, next)]);
   }
   if (all.length > 0 || changed.length > 0) notifySession(context, tx, session);
-  return { ...next, updatedAt: all.length > 0 && now > session.updatedAt ? now : session.updatedAt };
+  const isLater = isActivity && all.length > 0 && now > session.updatedAt;
+  return { ...next, updatedAt: isLater ? now : session.updatedAt };
 }
 
 // Every other state ends the wait for a limit of the model's provider.

@@ -26,14 +26,15 @@ const isUnanswered = `
            where r.session_id = s.id and r.queued_at is not null and e.seq > r.delivered_seq and e.message_type is not null
              and e.message_type <> 'agent_message' and not e.seq = any(r.answered_seqs))`;
 
-// An agent may continue to work while its question is open; then its log grows, too.
-const isAtWork = `
+// An agent may continue to work while its question is open; then its log grows, too. A session that was archived, or resumed without
+// work, has a new entry but no activity.
+const hasNewEntry = `
   coalesce((select e.created_at >= $1::timestamptz from log_entry e
              where e.session_id = s.id order by e.seq desc limit 1), false)`;
 
 const conditions = {
-  idle: `${waits} and s.updated_at < $1::timestamptz and not ${isAtWork} and not ${isUnanswered}`,
-  asleep: `s.status = 'suspended' and s.updated_at < $1::timestamptz`,
+  idle: `${waits} and s.updated_at < $1::timestamptz and not ${hasNewEntry} and not ${isUnanswered}`,
+  asleep: `s.status = 'suspended' and s.updated_at < $1::timestamptz and not ${hasNewEntry}`,
 } as const;
 
 /** Sessions that wait or are suspended for too long, the longest first, after a cursor in that order. */

@@ -2,7 +2,7 @@ import { permissionFor } from '../../auth/permissions.ts';
 import { hasPermission, type Viewer } from '../../auth/viewer.ts';
 import type { LogCheck, LogSource } from '../../realtime/log-source.ts';
 import type { SharedBatch } from '../../realtime/push.ts';
-import type { Store } from '../../store/store.ts';
+import type { Services } from '../context.ts';
 import type { LogEntry } from './log.ts';
 import { type EntryKinds, readLogsAt } from './read-logs-at.ts';
 import type { TailedSession } from './session-check.ts';
@@ -40,7 +40,10 @@ export function mayViewBatch(viewer: Viewer, { enterpriseId, organizationId }: L
  * Reads the logs of many sessions in one statement. In it, again for each batch, is where the session belongs, which decides who
  * may see it.
  */
-export function createSessionLogSource(store: Store, check: LogCheck<TailedSession>): SessionLogSource {
+export function createSessionLogSource(
+  { store, metrics, now }: Pick<Services, 'store' | 'metrics' | 'now'>,
+  check: LogCheck<TailedSession>,
+): SessionLogSource {
   return {
     limits: { first: 10, max: 100 },
     maxRequests: 100,
@@ -60,6 +63,9 @@ export function createSessionLogSource(store: Store, check: LogCheck<TailedSessi
         if (each === null || request === undefined) return null;
         const { enterpriseId, organizationId, entries } = each;
         const items = boundedBatch(entries);
+        // A subscriber that catches up reads many entries, whose age says nothing about notifications.
+        const [only] = items;
+        if (only && items.length === 1) metrics.notificationDelay.observe(secondsSince(only.createdAt, now()));
         return {
           items,
           cursor: items.at(-1)?.seq ?? request.cursor,
@@ -85,3 +91,5 @@ function boundedBatch(entries: readonly LogEntry[]): readonly LogEntry[] {
   }
   return entries;
 }
+
+const secondsSince = (time: Date, now: Date): number => Math.max(0, now.getTime() - time.getTime()) / 1_000;

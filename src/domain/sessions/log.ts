@@ -65,8 +65,7 @@ export const logColumns = selectFields('LogEntry', 'e', fieldsOf('LogEntry'));
 /** The fields of an entry that {@link appendEntries} takes from its input; the others have values of their own. */
 const ownFields = fieldsOf('LogEntry', ['sessionId', 'seq', 'createdAt']);
 
-// Assigns the number and checks the fence in one statement. `moved` updates the listed session only for messages and
-// status, and once when a resumed agent first streams. It depends on `head`, so the lock order head, session holds. The
+// Assigns the number and checks the fence in one statement. `moved` updates the listed session only for activity, and once when a resumed agent first streams. It depends on `head`, so the lock order head, session holds. The
 // statement records the change itself and doesn't leave it to the trigger: if the clock has not advanced, no column of
 // the row differs.
 const append = `
@@ -77,7 +76,7 @@ const append = `
   moved as (
     update session set is_fresh = is_fresh and not $6::boolean,
            updated_at = case when $5::boolean then greatest(updated_at, $4::timestamptz) else updated_at end,
-           changed_xid = pg_current_xact_id()
+           changed_xid = current_transaction()
       from head where session.id = $1 and ($5::boolean or ($6::boolean and session.is_fresh))
     returning session.id),
   added as (
@@ -96,7 +95,7 @@ export class FencedError extends Error {
 }
 
 /**
- * Appends entries and returns their numbers. Outside a transaction (a {@link Store}) it is one statement that commits
+ * Appends entries and returns their numbers. Messages and statuses are activity of the session, unless `isActivity` is false. Outside a transaction (a {@link Store}) it is one statement that commits
  * by itself: the caller notifies after it. `generation` null: the writer is not a worker, so it is not fenced.
  */
 export async function appendEntries(
@@ -105,9 +104,10 @@ export async function appendEntries(
   generation: number | null,
   entries: readonly NewEntry[],
   now: Date,
+  isActivity = true,
 ): Promise<number[]> {
   const rows = entries.map((entry, n) => ({ n, ...entry, id: entry.id ?? newId() }));
-  const touches = entries.some((entry) => entry.kind === 'MESSAGE' || entry.kind === 'STATUS');
+  const touches = isActivity && entries.some((entry) => entry.kind === 'MESSAGE' || entry.kind === 'STATUS');
   const streams = generation !== null && entries.some((entry) => entry.kind !== 'STATUS' && entry.kind !== 'TURN');
   const values = [sessionId, rows.length, generation, now, touches, streams, JSON.stringify(rows)];
   const run = 'execute' in writer ? writer.execute<{ seq: number }> : writer.query<{ seq: number }>;

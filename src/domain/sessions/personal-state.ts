@@ -1,5 +1,6 @@
 import type { Viewer } from '../../auth/viewer.ts';
 import { DomainError, refuse } from '../../common/errors.ts';
+import type { Transaction } from '../../store/store.ts';
 import type { Context } from '../context.ts';
 import { prefixedId } from '../ids.ts';
 import { getSession } from './find-session.ts';
@@ -84,6 +85,24 @@ export async function markSessionRead(
     await context.store.execute(mark, [session.id, principalId, seq ?? 2_147_483_647]);
   }
   return session;
+}
+
+const keep = `
+  update session_read r set seq = h.next_seq - 1, read_at = greatest(r.read_at, $4::timestamptz)
+    from session_head h where h.session_id = $2 and r.session_id = $2 and r.principal_id = $1 and r.read_at >= $3::timestamptz`;
+
+/**
+ * Keeps a session read for the viewer who has changed it from `before` to `after` in this transaction: one's own change is no news. If
+ * the viewer had not read all of it before, nothing happens.
+ */
+export async function keepRead(
+  { viewer }: Pick<Context, 'viewer'>,
+  tx: Transaction,
+  before: Pick<SessionRecord, 'id' | 'updatedAt'>,
+  after: Pick<SessionRecord, 'updatedAt'>,
+): Promise<void> {
+  const principalId = principalIdOf(viewer);
+  if (principalId !== null) await tx.query(keep, [principalId, before.id, before.updatedAt, after.updatedAt]);
 }
 
 const lockUser = 'select id from user_account where id = $1 for no key update';

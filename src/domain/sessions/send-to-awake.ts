@@ -50,7 +50,7 @@ const statement = `
     update session_head h set next_seq = h.next_seq + locked."count" from locked where h.session_id = locked."sessionId"
     returning h.session_id, h.next_seq - locked."count" as first),
   moved as (
-    update session s set updated_at = greatest(s.updated_at, locked."newest"), changed_xid = pg_current_xact_id()
+    update session s set updated_at = greatest(s.updated_at, locked."newest"), changed_xid = current_transaction()
       from locked where s.id = locked."sessionId"
     returning s.id, s.organization_id, ${sessionWithChildrenInJson.sql('s', { childIds })} as session),
   added as (

@@ -36,7 +36,8 @@ export const sessionSorts = {
   },
   updatedAt: {
     key: updatedAtKey,
-    meaning: 'the time when their status or their messages last changed',
+    meaning:
+      'the time of their last activity: a change of their status or their messages, but not of their place in the archive',
     waitingIndex: 'all',
     isAcross: false,
     through: movedSessions,

@@ -30,8 +30,16 @@ export async function lockRunAndSession(tx: Transaction, sessionId: string): Pro
   return lockSession(tx, sessionId, null);
 }
 
-/** {@link suspendSession} on a session that {@link lockRunAndSession} has locked, without a permission check. */
-export async function suspendLocked(context: Context, tx: Transaction, session: SessionRecord): Promise<SessionRecord> {
+/**
+ * {@link suspendSession} on a session that {@link lockRunAndSession} has locked, without a permission check. Without `isActivity`, the
+ * time of its last activity stays.
+ */
+export async function suspendLocked(
+  context: Context,
+  tx: Transaction,
+  session: SessionRecord,
+  isActivity = true,
+): Promise<SessionRecord> {
   if (session.status === 'suspended') return session;
   if (session.status === 'exit' || session.status === 'error') {
     throw new DomainError('INVALID_STATE', `A session in status "${session.status}" has no agent to suspend.`);
@@ -41,6 +49,7 @@ export async function suspendLocked(context: Context, tx: Transaction, session: 
     statusDetail: 'user_request',
     requestFrom: requestOriginOf(context),
     endsTurn: true,
+    isActivity,
   });
   await audit(context, tx, 'sleep_session', { organizationId, sessionId: id, targetId: id });
   return next;
@@ -53,6 +62,8 @@ export interface Suspension extends Pick<SessionRecord, 'statusDetail' | 'reques
    * activity) leaves the turn open, and the next holder of the session resumes it.
    */
   readonly endsTurn: boolean;
+  /** False if the time of the last activity stays; omitted: it is now. */
+  readonly isActivity?: boolean;
 }
 
 // The subquery reads the row as it was before the update. A turn that its user has stopped is not resumed either.
@@ -74,7 +85,7 @@ export async function sleepLocked(
   context: Context,
   tx: Transaction,
   session: SessionRecord,
-  { endsTurn: isToEnd, ...reason }: Suspension,
+  { endsTurn: isToEnd, isActivity = true, ...reason }: Suspension,
   entries: readonly NewEntry[] = [],
 ): Promise<SessionRecord> {
   const [run] = await tx.query<{ wasTurnOpen: boolean; turn: number; endsTurn: boolean }>(suspendRun, [
@@ -86,10 +97,13 @@ export async function sleepLocked(
   if (run?.wasTurnOpen && endsTurn) closed.push(suspendedTurn(run.turn));
   tx.afterCommit(() => context.notifier.notify(`command:${session.id}`));
   // The table has no transition from claimed to suspended: a claimed session is first returned to the queue.
-  const free = session.status === 'claimed' ? await changeSession(context, tx, session, { status: 'new' }) : session;
+  const free =
+    session.status === 'claimed'
+      ? await changeSession(context, tx, session, { status: 'new' }, [], isActivity)
+      : session;
   const pendingQuestionId = endsTurn ? null : session.pendingQuestionId;
   const asleep = { status: 'suspended', request: null, isFresh: false, pendingQuestionId, ...reason } as const;
-  return changeSession(context, tx, free, asleep, [...closed, ...entries]);
+  return changeSession(context, tx, free, asleep, [...closed, ...entries], isActivity);
 }
 
 function suspendedTurn(turn: number): NewEntry {
@@ -97,7 +111,7 @@ function suspendedTurn(turn: number): NewEntry {
 }
 
 // A turn whose end was never written, or messages of the user that the agent has not received.
-const hasWork = `
+const findWork = `
   select r.is_turn_open or exists (select 1 from log_entry e where e.session_id = r.session_id and ${waiting}) as "hasWork"
     from run r where r.session_id = $1`;
 
@@ -119,19 +133,24 @@ export async function resumeSession(context: Context, input: SessionTarget): Pro
   });
 }
 
-/** {@link resumeSession} on a suspended session that {@link lockRunAndSession} has locked, without a permission check. */
+/**
+ * {@link resumeSession} on a suspended session that {@link lockRunAndSession} has locked, without a permission check. The time of the
+ * last activity stays if there is no work: nothing happens then.
+ */
 export async function resumeLocked(context: Context, tx: Transaction, session: SessionRecord): Promise<SessionRecord> {
-  const [run] = await tx.query<{ hasWork: boolean }>(hasWork, [session.id]);
+  const [run] = await tx.query<{ hasWork: boolean }>(findWork, [session.id]);
   const request = { request: 'resume', requestFrom: requestOriginOf(context) } as const;
-  const woken = await changeSession(context, tx, session, { status: 'resuming', statusDetail: null, ...request });
-  if (!run?.hasWork) {
+  const hasWork = run?.hasWork === true;
+  const resuming = { status: 'resuming', statusDetail: null, ...request } as const;
+  const woken = await changeSession(context, tx, session, resuming, [], hasWork);
+  if (!hasWork) {
     const waiting = {
       status: 'running',
       statusDetail: 'waiting_for_user',
       request: null,
       requestFrom: null,
     } as const;
-    return changeSession(context, tx, woken, waiting);
+    return changeSession(context, tx, woken, waiting, [], false);
   }
   await tx.query('update run set queued_at = $2::timestamptz, crash_count = 0 where session_id = $1', [
     session.id,

@@ -67,7 +67,7 @@ export async function endForGood(
   );
   const locked = await lockSession(tx, seen.id, null);
   if (locked.endedBy === 'terminated' || locked.endedBy === 'expired') {
-    return { session: await changeSession(context, tx, locked, archive), wasOver: true };
+    return { session: await changeSession(context, tx, locked, archive, [], false), wasOver: true };
   }
   const generation = (run?.generation ?? 0) + 1;
   await tx.query(

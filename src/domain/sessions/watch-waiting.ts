@@ -53,7 +53,7 @@ async function readWaiting(
 ): Promise<(session: SessionRecord, xid: bigint) => boolean> {
   // One snapshot: what has changed before it, and what waits in it, are all that waited earlier.
   const rows = await store.query<{ xmax: string; organizationId: string | null; id: string | null }>(
-    `select pg_snapshot_xmax(pg_current_snapshot())::text as xmax, o.id as "organizationId", c.session_id as id
+    `select next_transaction()::text as xmax, o.id as "organizationId", c.session_id as id
        from (values (1)) one left join organization o
          on o.enterprise_id = $1 and o.deleted_at is null and ($2::text[] is null or o.id = any($2::text[]))
        left join lateral (select c.session_id from session_change c

@@ -24,7 +24,7 @@ const checkMs = 3_000;
 
 /** Makes the tailer of subscriptions and the sources that it reads. */
 export function createWatches(
-  services: Pick<Services, 'store' | 'notifier' | 'broadcaster' | 'log' | 'liveViewers'>,
+  services: Pick<Services, 'store' | 'notifier' | 'broadcaster' | 'log' | 'liveViewers' | 'metrics' | 'now'>,
 ): Watches {
   const { store, notifier, broadcaster, log, liveViewers } = services;
   const settled = () => liveViewers.settled();
@@ -34,7 +34,7 @@ export function createWatches(
   const sessionCheck = createSessionCheck(store);
   return {
     tailer,
-    sessionLogs: createSessionLogSource(store, sessionCheck),
+    sessionLogs: createSessionLogSource(services, sessionCheck),
     sessionStates: createSessionStateSource(store, sessionCheck),
     changes: createChangeLogSource(store),
     live,

@@ -100,6 +100,7 @@ async function record(
   const now = services.now();
   const attempt: WebhookAttempt = { startedAt: startedAt.toISOString(), ...answer };
   const isTaken = answer.error === null;
+  services.metrics.webhookAttempts.inc({ result: isTaken ? 'accepted' : 'failed' });
   const isTest = delivery.eventType === testEventType;
   const delayMs = isTaken || isTest || isLate ? undefined : retryDelaysMs[delivery.attemptCount];
   const nextAttemptAt =

@@ -73,7 +73,9 @@ export class ChaosService {
     // Without a sandbox, agents survive the kill of their worker until it is back.
     const sandbox = name === 'worker two' ? 'none' : 'auto';
     const port = String(this.#ports.get(name));
-    const env = { ROLES: roles, DATA_DIR: join(this.root, name), PORT: port, SANDBOX: sandbox };
+    // A session may move: all processes share the storage with its checkpoints.
+    const directories = { DATA_DIR: join(this.root, name), ATTACHMENTS_DIR: join(this.root, 'files') };
+    const env = { ...directories, ROLES: roles, PORT: port, SANDBOX: sandbox };
     return startServer({ ...this.#env, ...env });
   }
 

@@ -6,6 +6,7 @@ import { createCheckpointRecorder } from '../../../src/domain/execution/checkpoi
 import { createSafetyNotices } from '../../../src/domain/execution/checkpoints/safety-notices.ts';
 import type { SessionSave, SessionSaved } from '../../../src/domain/execution/checkpoints/session-saver.ts';
 import { FencedError } from '../../../src/domain/sessions/log.ts';
+import { createMetrics } from '../../../src/metrics/metrics.ts';
 
 type Result = SessionSaved | null | Error;
 
@@ -17,7 +18,7 @@ function open(known: MissingPart[] = []) {
   const lost: Error[] = [];
   const saves: (SessionSave & { end(result?: Result): Promise<void> })[] = [];
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-  const metrics = createCheckpointMetrics();
+  const metrics = createCheckpointMetrics(createMetrics());
   let isClosed = false;
   const recorder = createCheckpointRecorder(
     { log, now: () => new Date(Date.UTC(2026, 0, 1) + now) },

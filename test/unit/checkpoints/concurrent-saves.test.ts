@@ -26,7 +26,7 @@ function createSharedPauses() {
   };
 }
 
-it('saves several sessions at once, whose waits end at the same time', { timeout: 60_000 }, async () => {
+it('saves several sessions at once, whose waits end at the same time', { timeout: 240_000 }, async () => {
   const savers = fixtures.map((fixture, n) => {
     mkdirSync(join(fixture.dir, 'workspace/.git'), { recursive: true });
     mkdirSync(join(fixture.dir, `workspace/build-${n}`));

@@ -31,7 +31,7 @@ it('reads a deep tree without reading the directories above for each name', asyn
     entries.set(path, entryOf('directory'));
     for (let file = 0; file < files; file++) entries.set(`${path}/${file}`, entryOf('file'));
   }
-  const tree = createWorkspaceTree({ entries, read: () => Readable.from([]) });
+  const tree = createWorkspaceTree({ entries, fileEntryCount: entries.size, read: () => Readable.from([]) });
   await requireArchivable(tree, []);
   const deepest = Array.from({ length: depth }, () => 'd');
   for (let file = 0; file < files; file++) {
@@ -50,6 +50,7 @@ it('finds names that are not UTF-8, and prefers those that are', () => {
   const read: string[] = [];
   const tree = createWorkspaceTree({
     entries,
+    fileEntryCount: entries.size,
     read: (path) => {
       read.push(path);
       return Readable.from([]);

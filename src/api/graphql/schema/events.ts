@@ -178,6 +178,18 @@ eventType(
       description: 'Phase of the turn that the entry marks: its start or its end.',
       resolve: (entry) => turnPhase.read(dataOf(entry).phase) ?? 'started',
     }),
+    attempt: t.int({
+      nullable: true,
+      description:
+        'Number of the attempt at the messages of the turn, starting at 1. After an interruption, for example a crash, the next attempt is a turn with a number of its own. Null if the entry marks the end of the turn.',
+      resolve: (entry) => intOf(dataOf(entry).attempt),
+    }),
+    interruptedSeq: t.int({
+      nullable: true,
+      description:
+        'Number of the entry with which the previous attempt started, if that attempt was interrupted. What the agent wrote between that entry and this one stays in the log, and the agent may repeat it. Null if no attempt was interrupted.',
+      resolve: (entry) => intOf(dataOf(entry).interruptedSeq),
+    }),
     stopReason: t.field({
       type: turnStopReason.type,
       nullable: true,

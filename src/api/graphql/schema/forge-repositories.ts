@@ -1,3 +1,4 @@
+import { checkRepository, type RepositoryCheck } from '../../../domain/git-connections/check-repository.ts';
 import {
   type ForgeRepositories,
   listForgeRepositories,
@@ -6,6 +7,8 @@ import type { ForgeRepository } from '../../../forges/interface/forge.ts';
 import { builder } from '../builder.ts';
 import { pageLimits } from '../loaders.ts';
 import { GitConnection } from './git-connections.ts';
+import { boundary } from './needs.ts';
+import { Organization } from './organization-ref.ts';
 
 /** The cost of a page, in items besides its own: it may be a request to the forge. */
 const itemsOfRequest = 50;
@@ -78,8 +81,42 @@ builder.objectField(GitConnection, 'repositories', (t) =>
       }),
       first: t.arg.int({ description: 'Maximum number of repositories: 1 to 100. Defaults to 20.' }),
       after: t.arg.string({ description: '`endCursor` of the page before.' }),
+      organizationId: t.arg.id({
+        description: 'Only repositories that this organization may use. Pages may be smaller then. All if omitted.',
+      }),
     },
-    resolve: (connection, { search, first, after }, { domain }) =>
-      listForgeRepositories(domain, connection, { search, first, after }, pageLimits),
+    resolve: (connection, { search, first, after, organizationId }, { domain }) =>
+      listForgeRepositories(domain, connection, { search, first, after, organizationId }, pageLimits),
+  }),
+);
+
+const RepositoryCheckType = builder.objectRef<RepositoryCheck>('RepositoryCheck').implement({
+  description: 'Answer of a forge to the question whether a repository can be read.',
+  fields: (t) => ({
+    host: t.exposeString('host', {
+      nullable: true,
+      description: 'Host name of the forge; null if the organization may not use a repository with this name.',
+    }),
+    isReadable: t.exposeBoolean('isReadable', {
+      nullable: true,
+      description:
+        'Whether the repository exists and the git connection can read it; null if the forge does not answer, or not for this connection.',
+    }),
+  }),
+});
+
+builder.objectField(Organization, 'repositoryCheck', (t) =>
+  t.field({
+    type: RepositoryCheckType,
+    ...boundary('createSession', { items: itemsOfRequest }),
+    description:
+      'Check whether a new session of the organization could read a repository. The service asks the forge, keeps the answer for 60 seconds, and limits the number of requests in a minute. Nothing is stored.',
+    args: {
+      name: t.arg.string({
+        required: true,
+        description: 'Name, URL or id of the repository, as `CreateSessionInput.repositories` takes it.',
+      }),
+    },
+    resolve: ({ id }, { name }, { domain }) => checkRepository(domain, id, name),
   }),
 );

@@ -49,6 +49,7 @@ import './session-reviews.ts';
 import './repository-changes.ts';
 import './session-relations.ts';
 import './session-workspaces.ts';
+import './sign-in-links.ts';
 import './sessions-across.ts';
 import './subscriptions.ts';
 import './reported-events.ts';

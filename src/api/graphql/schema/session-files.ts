@@ -6,6 +6,7 @@ import { parseId, prefixedId } from '../../../domain/ids.ts';
 import { badCursor, type PageRequest, pageOf } from '../../../domain/pages.ts';
 import type { SessionRecord } from '../../../domain/sessions/session.ts';
 import { workspaceFileLink } from '../../../domain/sessions/workspace-files/file-links.ts';
+import { findFilesByName, maxFoundFiles } from '../../../domain/sessions/workspace-files/find-by-name.ts';
 import {
   checkpointOfCursor,
   listWorkspaceFiles,
@@ -19,6 +20,7 @@ import {
 } from '../../../domain/sessions/workspace-files/open-workspace.ts';
 import { readWorkspaceText } from '../../../domain/sessions/workspace-files/read-text.ts';
 import { parseWorkspacePath } from '../../../domain/sessions/workspace-files/workspace-path.ts';
+import { maxSearchLength } from '../../../domain/text-search.ts';
 import { builder } from '../builder.ts';
 import { toConnection } from '../connections.ts';
 import type { GraphqlContext } from '../context.ts';
@@ -73,6 +75,9 @@ function countText(operation: object, { type, size }: WorkspaceFileRecord): void
   if (total <= maxTexts) return;
   throw new DomainError('LIMIT_EXCEEDED', 'The operation asks for more than 16 MiB of texts: ask for fewer files.');
 }
+
+/** The cost of each file that a search may find, in items: the search may read all names of a workspace. */
+const itemsOfFoundFile = 5;
 
 const linkTo = (
   domain: GraphqlContext['domain'],
@@ -219,6 +224,31 @@ builder.objectFields(Session, (t) => ({
       const workspace = await open(session, parseCheckpoint(checkpointId), context);
       const entry = workspace?.tree.find(names);
       return workspace && entry ? { ...entry, workspace } : null;
+    },
+  }),
+  filesByName: t.field({
+    type: [SessionFile],
+    ...boundary(viewsSession, { items: 'count', weight: itemsOfFoundFile }),
+    description:
+      'Files, directories and links of the workspace whose names or paths match a text, the best match first, as of the newest checkpoint. Empty if no checkpoint has been saved yet. What git ignores and what is in `.git` or `node_modules` is found only in the directory that the text names before its last slash. The first 300,000 entries are searched.',
+    args: {
+      name: t.arg.string({
+        required: true,
+        description:
+          'Characters that the path has in this order, in upper or lower case: `ind` finds `src/index.ts`. A path with a slash at its end finds what is in the directory; an empty text, what is in the workspace itself.',
+        extensions: { limits: { maxLength: maxSearchLength } },
+      }),
+      count: t.arg.int({
+        defaultValue: maxFoundFiles,
+        description: `Maximum number of entries to return, 1 to ${maxFoundFiles}. Defaults to ${maxFoundFiles}.`,
+        extensions: { limits: { min: 1, max: maxFoundFiles } },
+      }),
+    },
+    resolve: async (session, { name, count }, context) => {
+      const workspace = await open(session, null, context);
+      if (workspace === null) return [];
+      const found = await findFilesByName(workspace.tree, name, count ?? maxFoundFiles);
+      return found.map((entry) => ({ ...entry, workspace }));
     },
   }),
 }));

@@ -107,7 +107,8 @@ builder.node(Session, {
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Time when the session was started.' }),
     updatedAt: t.expose('updatedAt', {
       type: 'DateTime',
-      description: 'Time when the status or the messages of the session last changed.',
+      description:
+        'Time of the last activity: when the status or the messages of the session last changed. It does not change when the session is archived or unarchived.',
     }),
     createdBy: t.field({
       type: Principal,

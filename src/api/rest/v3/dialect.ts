@@ -171,6 +171,7 @@ export const dialect: Dialect = {
     sessionMode: 'devin_mode',
     pullRequestUrl: 'pr_url',
     newExpiresAt: 'new_key_expires_at',
+    groupNames: 'idp_group_names',
   },
   says,
 };

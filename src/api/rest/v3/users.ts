@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from '../../../domain/context.ts';
+import { findIdpRoles } from '../../../domain/identity/idp-groups/idp-users.ts';
 import { deleteUser } from '../../../domain/identity/people/change-users.ts';
 import type { UserRecord } from '../../../domain/identity/people/find-people.ts';
 import {
@@ -21,6 +22,7 @@ import type { Page, PageRequest } from '../../../domain/pages.ts';
 import { textParam } from '../query.ts';
 import type { VersionApi } from '../version-api.ts';
 import { page, pageOf, pageQuery, presentPage } from './dialect.ts';
+import { idpRoleAssignment, presentIdpRoleAssignment } from './idp-users.ts';
 import { presentRoleAssignment, roleAssignment } from './roles.ts';
 
 const userShape = {
@@ -34,7 +36,9 @@ const user = z.object(userShape).openapi('User');
 const userWithIdpRoles = z
   .object({
     ...userShape,
-    idp_role_assignments: z.array(z.unknown()).openapi({ description: 'There are no IdP groups: always empty.' }),
+    idp_role_assignments: z
+      .array(idpRoleAssignment)
+      .openapi({ description: 'The roles that the user has by groups of an identity provider.' }),
   })
   .openapi('UserWithIdpRoles');
 
@@ -77,6 +81,12 @@ async function present(
 async function presentOne(context: Context, record: UserRecord, organizationId?: string) {
   const [presented] = await present(context, [record], organizationId);
   return presented as z.input<typeof user>;
+}
+
+async function presentIdpRoles(context: Context, userId: string, organizationId?: string) {
+  const id = parseId('user', userId) ?? userId;
+  const roles = await findIdpRoles(context, [id], organizationId);
+  return (roles.get(id) ?? []).map(presentIdpRoleAssignment);
 }
 
 async function presentUsers<T extends UserRecord>(context: Context, users: Page<T>, organizationId?: string) {
@@ -130,7 +140,7 @@ export function serveUsers(api: VersionApi): void {
     },
     async ({ context, param }) => ({
       ...(await presentOne(context, await getUser(context, param('user_id')))),
-      idp_role_assignments: [],
+      idp_role_assignments: await presentIdpRoles(context, param('user_id')),
     }),
   );
 
@@ -211,7 +221,11 @@ export function serveOrganizationUsers(api: VersionApi): void {
     },
     async ({ context, param }) => {
       const member = await getOrganizationUser(context, param('org_id'), param('user_id'));
-      return { ...(await presentOne(context, member, unprefixedIdOf(param('org_id')))), idp_role_assignments: [] };
+      const organizationId = unprefixedIdOf(param('org_id'));
+      return {
+        ...(await presentOne(context, member, organizationId)),
+        idp_role_assignments: await presentIdpRoles(context, member.id, organizationId),
+      };
     },
   );
 

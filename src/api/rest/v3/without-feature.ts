@@ -11,7 +11,7 @@ import type { VersionApi } from '../version-api.ts';
 import { page, pageOf, pageQuery, presentPage } from './dialect.ts';
 
 /**
- * Stands in for a feature that Switchyard does not have: groups of identity providers, limits for groups of
+ * Stands in for a feature that Switchyard does not have: limits for groups of
  * organizations, hypervisors, guardrails, and repository indexing.
  * Clients get the responses of an installation where the feature is not set up: permissions are checked, lists are
  * empty, single resources are missing, and setting the feature up is refused with a sentence.
@@ -23,7 +23,6 @@ interface Feature {
   readonly without: string;
 }
 
-const idpGroups: Feature = { resourceName: 'IdP group', without: 'This installation has no identity provider.' };
 const groupLimits: Feature = {
   resourceName: 'limit of organization groups',
   without: 'This installation has no organization groups.',
@@ -36,13 +35,6 @@ const repositories: Feature = { resourceName: 'repository', without: 'This insta
 type Answer = 'page' | 'missing' | 'refused';
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-const named = z.object({ role_id: z.string() });
-const idpNames = z.object({
-  idp_group_names: z
-    .array(z.string().min(1))
-    .min(1, '"idp_group_names" must name at least one group.')
-    .max(100, '"idp_group_names" must have at most 100 members.'),
-});
 interface Row {
   readonly path: string;
   readonly feature: Feature;
@@ -56,47 +48,8 @@ interface Row {
   readonly filters?: readonly string[];
 }
 
-const seesMembers = permissionFor.viewEnterpriseMembers;
-const givesRoles = permissionFor.assignRole;
-const ofEnterprise = '/v3/enterprise/organizations/{org_id}' as const;
-const groupRoutes = (base: string): readonly Row[] => [
-  { path: `${base}/idp-groups`, feature: idpGroups, needs: seesMembers, answers: { get: 'page' } },
-  {
-    path: `${base}/idp-groups/{idp_group_name}`,
-    feature: idpGroups,
-    needs: seesMembers,
-    writing: givesRoles,
-    answers: { get: 'missing', post: 'missing', patch: 'missing', delete: 'missing' },
-    bodies: { post: named, patch: named },
-  },
-  { path: `${base}/idp-users`, feature: idpGroups, needs: seesMembers, answers: { get: 'page' }, filters: ['email'] },
-];
-
 /** Every path of such a feature, with its answer (docs/wire/v3.md#features-that-there-are-not). */
 const rows: readonly Row[] = [
-  {
-    path: '/v3/enterprise/idp-groups',
-    feature: idpGroups,
-    needs: seesMembers,
-    writing: givesRoles,
-    answers: { get: 'page', post: 'refused' },
-    bodies: { post: idpNames },
-  },
-  {
-    path: '/v3/enterprise/idp-groups/{idp_group_name}',
-    feature: idpGroups,
-    needs: givesRoles,
-    answers: { delete: 'missing' },
-  },
-  ...groupRoutes('/v3/enterprise/members'),
-  ...groupRoutes(`${ofEnterprise}/members`),
-  {
-    path: '/v3/organizations/{org_id}/members/idp-users',
-    feature: idpGroups,
-    needs: permissionFor.viewMembers,
-    answers: { get: 'page' },
-    filters: ['email'],
-  },
   {
     path: '/v3/enterprise/org-group-limits',
     feature: groupLimits,

@@ -1,3 +1,4 @@
+import type { Metrics } from '../../../metrics/metrics.ts';
 import type { Transaction } from '../../../store/store.ts';
 import { insertStatement } from '../../../store/tables.ts';
 import type { Services } from '../../context.ts';
@@ -58,7 +59,7 @@ export function findRunsOfBody(
  * starts.
  */
 export async function saveRun(
-  { notifier }: Pick<Services, 'notifier'>,
+  { notifier, metrics }: Pick<Services, 'notifier' | 'metrics'>,
   tx: Transaction,
   run: AutomationRun,
   addition: string | null,
@@ -70,6 +71,18 @@ export async function saveRun(
        addition = excluded.addition, started_at = excluded.started_at`,
     insert.values,
   );
-  tx.afterCommit(() => notifier.notify(`resources:${run.organizationId}`));
+  tx.afterCommit(() => {
+    notifier.notify(`resources:${run.organizationId}`);
+    countRun(metrics, run);
+  });
   return run;
+}
+
+function countRun(
+  { automationRuns, automationDelay }: Metrics,
+  { status, scheduledFor, startedAt }: AutomationRun,
+): void {
+  automationRuns.inc({ status });
+  if (status !== 'started' || scheduledFor === null || startedAt === null) return;
+  automationDelay.observe(Math.max(0, startedAt.getTime() - scheduledFor.getTime()) / 1_000);
 }

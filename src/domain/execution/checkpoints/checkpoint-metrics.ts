@@ -1,3 +1,5 @@
+import type { Metrics } from '../../../metrics/metrics.ts';
+
 /** Figures of the checkpoints of one worker since its start. */
 export interface CheckpointFigures {
   readonly saved: number;
@@ -27,18 +29,22 @@ export interface CheckpointMetrics {
   read(): CheckpointFigures;
 }
 
-/** Creates the counts of a worker. */
-export function createCheckpointMetrics(): CheckpointMetrics {
+/** Creates the counts of a worker. They are added to those of its process, too. */
+export function createCheckpointMetrics(metrics: Metrics): CheckpointMetrics {
   const watched = new Set<() => SessionSafety>();
   const counts = { saved: 0, failed: 0, storedBytes: 0, totalMs: 0, maxMs: 0 };
   return {
     saved(ms, storedBytes) {
+      metrics.checkpoints.inc({ result: 'saved' });
+      metrics.checkpointDuration.observe(ms / 1_000);
+      metrics.checkpointBytes.inc(storedBytes);
       counts.saved += 1;
       counts.storedBytes += storedBytes;
       counts.totalMs += ms;
       counts.maxMs = Math.max(counts.maxMs, ms);
     },
     failed() {
+      metrics.checkpoints.inc({ result: 'failed' });
       counts.failed += 1;
     },
     watch(safetyOf) {

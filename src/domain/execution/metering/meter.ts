@@ -1,6 +1,7 @@
+import type { Metrics } from '../../../metrics/metrics.ts';
 import type { Context } from '../../context.ts';
 import { newId } from '../../ids.ts';
-import { acusOf } from '../../metering-rates.ts';
+import { acusOf, type Measured } from '../../metering-rates.ts';
 import { FencedError } from '../../sessions/log.ts';
 import type { ClaimedRun } from '../runs/claims.ts';
 import { createCounter, difference, type KeyUse, keyDifference, nothingUsed, type UsageUpdate } from './counter.ts';
@@ -9,6 +10,8 @@ import { findReachedLimit, type LimitReached } from './limits.ts';
 
 /** The run's functions for its meter. The meter calls `onReached` and `onLost` at most once. */
 export interface MeterHooks {
+  /** The model that the session has chosen; null: the agent's default. */
+  readonly model: string | null;
   /** True if the agent waits for the user and does nothing else: such time does not count. */
   isWaiting(): boolean;
   /** Returns the budget of a key that the run has reached; null: none. */
@@ -55,7 +58,7 @@ const hourMs = 60 * 60 * 1_000;
  * Meter.close} writes.
  */
 export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks): Meter {
-  const { metering: rates, log } = context;
+  const { metering: rates, log, metrics } = context;
   const counter = createCounter();
   let written = nothingUsed;
   let writtenKeys: ReadonlyMap<string, KeyUse> = new Map();
@@ -87,6 +90,7 @@ export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks
     });
     written = total;
     writtenKeys = keys;
+    countUsage(metrics, hooks.model, work);
     if (hourOf(context.now()) !== hourOf(usedAt)) entry = null;
   };
   // One after another: an entry's first write precedes the others. A failed write is repeated with the next one.
@@ -157,7 +161,17 @@ export function createMeter(context: Context, run: ClaimedRun, hooks: MeterHooks
       const keys = keyDifference(counter.keys(), writtenKeys);
       const work = { entryId, usedAt, acus: 0, measured: calls, source: 'gateway', agentCostUsd: null, keys } as const;
       await writeWork(context, run, work, false);
+      countUsage(metrics, hooks.model, calls);
     },
     check,
   };
+}
+
+function countUsage({ tokens, cost, modelLabel }: Metrics, chosen: string | null, measured: Measured): void {
+  const model = modelLabel(chosen ?? 'default');
+  // A counter throws if it is decreased.
+  tokens.inc({ model, type: 'input' }, Math.max(0, measured.inputTokens));
+  tokens.inc({ model, type: 'cached' }, Math.max(0, measured.cachedTokens));
+  tokens.inc({ model, type: 'output' }, Math.max(0, measured.outputTokens));
+  cost.inc({ model }, Math.max(0, measured.costUsd));
 }

@@ -44,6 +44,8 @@ export interface PreparedRepositories {
   env(base: Readonly<Record<string, string>>): Record<string, string>;
   /** The keys and credentials to mask. */
   readonly secretValues: readonly string[];
+  /** Resolves when the pushes so far are in the log. Never rejects. */
+  pushesSettled(): Promise<void>;
   /** Ends the gateway, after the pushes so far are in the log. Never rejects. */
   close(): Promise<void>;
 }
@@ -134,6 +136,7 @@ export async function prepareRepositories(
       ...committer,
     }),
     secretValues: [...secrets],
+    pushesSettled: pushes.settled,
     async close() {
       await listening.close();
       await pushes.settled();

@@ -38,7 +38,7 @@ const permanentFailures = {
   },
   login: {
     code: 'agent_login_refused',
-    advice: 'Check the key or the login that its profile gives it, then send a message to continue.',
+    advice: 'Check its key (in the console: Settings, Model keys) or its login, then send a message to continue.',
   },
   request: {
     code: 'agent_request_refused',
@@ -86,7 +86,7 @@ export class MissingProfile extends Error {
 /** A repository of a session that cannot be cloned. The message is a sentence for people. */
 export class RepositoryFailure extends Error {
   constructor(message: string) {
-    super(`${message} Send a message to try again.`);
+    super(`${message} Send a message to try again, or start a session in another repository.`);
     this.name = 'RepositoryFailure';
   }
 }

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { FencedError } from '../../sessions/log.ts';
 import type { WorkspaceStart } from '../restores/restore-run.ts';
 import type { ClaimedRun } from './claims.ts';
+import { TurnTrace } from './turn-trace.ts';
 
 /**
  * A session that this process leases, with the state that the parts of its run share: whether they may continue, and
@@ -11,8 +12,11 @@ import type { ClaimedRun } from './claims.ts';
 export class LeasedRun {
   readonly context: Context;
   readonly run: ClaimedRun;
+  readonly trace: TurnTrace;
   /** Set after the launch. */
   agent: AgentProcess | null = null;
+  /** Resolves when the pushes of its agent so far are in the log. Set if it has repositories. */
+  pushesSettled: () => Promise<void> = () => Promise.resolve();
   /** The files that it starts with; a restore replaces it. */
   start: WorkspaceStart;
   /** A limit was reached, or the run is released, ended or lost: no further work begins. */
@@ -33,6 +37,7 @@ export class LeasedRun {
   constructor(context: Context, run: ClaimedRun, onIdle: () => void) {
     this.context = context;
     this.run = run;
+    this.trace = new TurnTrace(context);
     this.start = { state: 'kept', agentSessionId: run.agentSessionId };
     this.#onIdle = onIdle;
   }

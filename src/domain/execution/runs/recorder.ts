@@ -146,7 +146,9 @@ export function createRecorder(
       const append = async (writer: Store | Transaction, fields: OutputFields = {}) => {
         const data = { ...entry.data, ...fields };
         const complete = Object.keys(data).length === 0 ? entry : { ...entry, data };
+        const observeAppend = context.metrics.appendDuration.startTimer();
         await appendEntries(writer, run.sessionId, run.generation, [complete], context.now());
+        observeAppend();
       };
       if (long !== null) await outputs.record(long, append);
       else await append(context.store, logged.type === 'toolCall' ? sizeOf(logged) : {});

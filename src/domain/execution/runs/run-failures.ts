@@ -32,6 +32,7 @@ export async function endFailedRun(
   if (error instanceof AgentCrash && error.reason === 'quota') return waitForQuota(leasedRun, error);
   if (error instanceof RestoreDelay) return waitForRestore(context, run, error);
   const failure = failureOf(error);
+  context.metrics.agentFailures.inc({ agent: run.agent ?? context.defaultAgent, code: failure.code });
   const message = mask(failure.message);
   const stderr = error instanceof AgentCrash ? mask(error.stderrTail, true).slice(-maxStderrCharacters).trim() : null;
   if (failure.code === 'internal') context.log.error({ sessionId, err: error }, 'A session could not be run.');

@@ -178,7 +178,10 @@ class SessionRun {
       cleanups.push(() => this.#closeCheckpoints(sandbox));
       cleanups.push(() => clearSecretFiles(sandbox.files));
       const prepared = await prepareRepositories(context, run, { organizationId, sandbox, signal });
-      if (prepared) cleanups.push(() => prepared.close());
+      if (prepared) {
+        this.#leasedRun.pushesSettled = prepared.pushesSettled;
+        cleanups.push(() => prepared.close());
+      }
       const opened = { driver, sandbox, prepared, plan: launchPlan, signal };
       const environment = await openSessionEnvironment(context, run, opened);
       const parts = await this.#prepare(environment.plan, sandbox);
@@ -273,7 +276,7 @@ class SessionRun {
       drafts,
       recorder: createRecorder(context, run, { organizationId, mask, drafts, outputs, onQuestion: poll }),
       reports,
-      meter: createMeter(context, run, { isWaiting, findBudget, onReached, onLost }),
+      meter: createMeter(context, run, { model: plan.model, isWaiting, findBudget, onReached, onLost }),
       credential,
       checkpoints: await openCheckpointRecorder(context, run, {
         ...{ organizationId, sandbox, mask, onLost },
@@ -307,6 +310,9 @@ class SessionRun {
     if (leasedRun.isOver) return;
     cleanups.push(...(await prepare(parts)));
     if (leasedRun.isOver) return;
+    const started = { agent: profile.id };
+    context.metrics.agentStarts.inc(started);
+    const observeStart = context.metrics.agentStartDuration.startTimer(started);
     const agent = await this.#options.agents.launch({
       profile,
       sandbox,
@@ -318,6 +324,7 @@ class SessionRun {
       safeLength: (text, draftId) => Math.max(safeLength(text), draftId === null ? 0 : drafts.sentLength(draftId)),
       drafts: { newId, grow: drafts.grow },
       maskOf: createMask,
+      startSpan: leasedRun.trace.start,
       ...(credential && { credential: credential.ask, onOutcome: createOutcomeRecorder(context) }),
       onOffer: (offer) => options.offered(offer),
       revoked: leasedRun.revoked,
@@ -325,6 +332,7 @@ class SessionRun {
     leasedRun.agent = agent;
     if (leasedRun.isOver) return;
     const opened = await agent.open(leasedRun.start.agentSessionId, served ? [served.server] : []);
+    observeStart();
     // An id that contains a secret is not stored: the agent starts without its memory next time.
     const hasSecret = parts.mask(opened.agentSessionId) !== opened.agentSessionId;
     await recordAgentSession(context, run, hasSecret ? null : opened.agentSessionId);
@@ -345,8 +353,10 @@ class SessionRun {
       const update = rawUpdate.type === 'usage' ? this.#checkUsage(rawUpdate) : rawUpdate;
       if (update.type === 'usage') meter.usage(update);
       await recorder.record(update);
-      if (update.type === 'toolCall')
+      if (update.type === 'toolCall') {
+        this.#leasedRun.trace.toolCall(update);
         checkpoints.toolCall(update.toolCallId, update.status === 'completed' || update.status === 'failed');
+      }
       meter.waitingChanged();
       await reports.observe(update);
     } catch (error) {

@@ -1,5 +1,6 @@
 import type { AgentProcess, AgentProfile, PromptBlock, TurnEnd } from '../../../agents/agent.ts';
 import type { Sandbox } from '../../../agents/sandbox/driver.ts';
+import { within } from '../../../common/within.ts';
 import type { ChangesRecorder } from '../changes/changes-recorder.ts';
 import type { CheckpointRecorder } from '../checkpoints/checkpoint-recorder.ts';
 import type { Meter } from '../metering/meter.ts';
@@ -46,6 +47,9 @@ export interface TurnParts {
   /** The way in which the agent's own session was opened. */
   readonly how: 'new' | 'resume' | 'load';
 }
+
+/** The time that the end of a turn waits for its pushes to be written to the log. */
+const pushWaitMs = 5_000;
 
 /** Runs the turns of a session, until the agent was idle for long or the run is over. Rejects with AgentCrash. */
 export async function runTurns(leasedRun: LeasedRun, parts: TurnParts): Promise<void> {
@@ -131,20 +135,28 @@ async function runTurn(leasedRun: LeasedRun, parts: TurnParts, { turn, blocks }:
   meter.turnStarted();
   commands.beginTurn(turn);
   parts.checkpoints.turnStarted(turn);
-  let end: TurnEnd;
+  let end: TurnEnd | null = null;
+  leasedRun.trace.begin({ sessionId: run.sessionId, turn, agent: profile.id });
+  const observeTurn = context.metrics.turnDuration.startTimer({ agent: profile.id });
   try {
     end = await prompt(parts, blocks, false);
     if (end.stopReason === 'end_turn' && !leasedRun.isOver) end = await settle(leasedRun, parts, end);
   } finally {
+    leasedRun.trace.end(end?.stopReason ?? null);
     await meter.turnEnded();
   }
+  observeTurn({ 'stop_reason': end.stopReason });
   await commands.settled();
   if (leasedRun.isOver) return null;
   const { organizationId } = plan;
   const collect = () => collectOutputs(context, run, { organizationId, workspace: sandbox.files, mask });
   // A user who stops a turn does not wait for its files.
   const isStopped = end.isKilled === true || commands.isStopped();
-  if (!isStopped) await collect();
+  if (!isStopped) {
+    // In the log, a push comes before the end of its turn, unless the forge does not say what it was.
+    await within(leasedRun.pushesSettled(), pushWaitMs);
+    await collect();
+  }
   const { entries, change } = outcomeOf(end.stopReason, reports.outcome(), profile);
   const result = await endTurn(context, run, end.stopReason, entries, change);
   if (isStopped) await collect();

@@ -7,6 +7,7 @@ import { isUsers, waiting } from '../../sessions/inbox.ts';
 import { FencedError, type MessageEntry, type NewEntry } from '../../sessions/log.ts';
 import { openToolCalls } from '../../sessions/open-tool-calls.ts';
 import { type StopCommand, stoppedTurn, waitingAfterStop } from '../../sessions/stopped-turns.ts';
+import { nextAttempt } from './attempts.ts';
 import type { ClaimedRun } from './claims.ts';
 import type { Failure } from './failures.ts';
 
@@ -149,6 +150,7 @@ export async function startTurn(
       phase: 'started',
       generation,
       workerId,
+      ...(await nextAttempt(tx, run.sessionId, messages.length === 0)),
       ...(isAfter && { isAfterStop: true }),
       ...(hasStateNote && { hasStateNote }),
     };
@@ -306,12 +308,16 @@ const retryNotice = `
   select 1 from log_entry n where n.session_id = $1 and n.kind = 'NOTICE' and n.data->>'code' is not null
      and n.seq > coalesce((select max(t.seq) from log_entry t where t.session_id = $1 and t.kind = 'TURN'), 0) limit 1`;
 
+// Drafts are not stored: a worker that is killed loses those of its agents.
+const interruptedNotice =
+  'The agent was interrupted and is being started again. It gets the messages of this turn again, and may repeat what it wrote. The rest of a message that it had not finished is lost.';
+
 /** Closes the tool calls of an interrupted turn, for the next worker. */
 export async function closeInterrupted(context: Context, run: ClaimedRun): Promise<void> {
   await context.store.transact(async (tx) => {
     const session = await lockSession(tx, run.sessionId, run.generation);
     const hasRetryNotice = (await tx.query(retryNotice, [run.sessionId])).length > 0;
-    const notice: NewEntry = { kind: 'NOTICE', body: 'The agent process was interrupted and is being started again.' };
+    const notice: NewEntry = { kind: 'NOTICE', body: interruptedNotice };
     const entries = [...(await openToolCalls(tx, run.sessionId)), ...(hasRetryNotice ? [] : [notice])];
     await changeSession(context, tx, session, {}, entries);
   });

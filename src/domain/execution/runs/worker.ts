@@ -46,6 +46,8 @@ export interface Worker {
   stop(): Promise<void>;
   /** Sessions with an agent process in this worker. */
   active(): number;
+  /** The maximum of {@link Worker.active}. */
+  readonly slots: number;
 }
 
 /** Interval of the figures about checkpoints in the log. */
@@ -62,7 +64,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
   const runs = new Map<string, ActiveRun>();
   /** Runs that are being evicted: each makes room for a waiting session. */
   const leaving = new Set<ActiveRun>();
-  const { log } = context;
+  const { log, metrics } = context;
   // Reads the profiles on each call: agents are installed and removed while the worker runs.
   const memoryOf = (agent: string | null) => context.agentProfiles.get(agent ?? context.defaultAgent)?.memoryMb ?? 0;
   const claimant = { ...options, cursor: { after: null } };
@@ -90,7 +92,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
 
   const watched = createWatchedSessions(context.broadcaster);
   const reservations = createReservations(context, workerId);
-  const checkpointMetrics = createCheckpointMetrics();
+  const checkpointMetrics = createCheckpointMetrics(metrics);
   const shared = { ...options, watched, reservations, checkpointMetrics, checkpointClock };
 
   const adopt = (run: ActiveRun) => {
@@ -128,6 +130,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       const { claimed, isShort, hasMore } = await claimRuns(context, claimant, room);
       isFull = isShort || claimed.length === slots;
       if (hasMore && claimed.length > 0) isAgain = true;
+      metrics.claims.inc(claimed.length);
       for (const run of claimed) adopt(runSession(context, run, { ...shared, onIdle }));
       if (isShort && leaving.size === 0) evict();
     } while (isAgain && !isStopping && !isDrained);
@@ -156,7 +159,10 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       if (activeRuns.length > 0) {
         const still = await renewLeases(context, options.workerId, options.leaseMs, activeRuns);
         for (const run of activeRuns)
-          if (!still.has(run.sessionId) && runs.get(run.sessionId) === run) void run.revoke();
+          if (!still.has(run.sessionId) && runs.get(run.sessionId) === run) {
+            metrics.leasesLost.inc();
+            void run.revoke();
+          }
       }
       lastRenewedAt = startedAt;
     } catch (error) {
@@ -171,6 +177,7 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
   const fence = () => {
     if (runs.size === 0 || performance.now() - lastRenewedAt <= options.leaseMs) return;
     log.error({ sessions: runs.size }, 'The leases have run out without being renewed: their agents are killed.');
+    metrics.leasesLost.inc(runs.size);
     for (const run of runs.values()) void run.abandon();
   };
 
@@ -286,5 +293,6 @@ export function createWorker(context: Context, options: WorkerOptions): Worker {
       });
     },
     active: () => runs.size,
+    slots: options.slots,
   };
 }

@@ -21,10 +21,14 @@ export const isUnused = `
 
 const isOver = `(s.ended_by in ('terminated', 'expired') or s.is_archived or o.deleted_at is not null)`;
 
+// Archiving a session writes an entry, and does not change the time of its last activity.
+const lastEntryAt = '(select e.created_at from log_entry e where e.session_id = s.id order by e.seq desc limit 1)';
+
 // A workspace that was already deleted on the last worker is a stale copy on another one.
 const isDue = `(
   r.workspace_deletion_requested_at is not null or r.workspace_deleted_at is not null
-  or (${isOver} and greatest(s.updated_at, o.deleted_at) < $2::timestamptz)
+  or (${isOver} and greatest(s.updated_at, o.deleted_at) < $2::timestamptz
+      and (not s.is_archived or ${lastEntryAt} < $2::timestamptz))
   or (s.status in ('exit', 'error') and s.updated_at < $3::timestamptz))`;
 
 const due = `

@@ -20,6 +20,12 @@ export interface ConsoleSession {
   readonly expiresAt: Date;
 }
 
+/** A session that has ended. */
+export interface EndedConsoleSession {
+  /** The identity provider that the user signed in with; null: a key did. */
+  readonly providerId: string | null;
+}
+
 /**
  * Signs a browser in with the viewer's key: it acts with that key's permissions, and no longer than the key is valid.
  * Throws FORBIDDEN for a viewer that is a console session itself: a session never creates another. `link`: the link that
@@ -68,27 +74,30 @@ export async function createConsoleSession(context: Context, link: LinkUse | nul
 /**
  * Signs out the browser that has a page secret: both halves become invalid, and its sockets and streams close. The page
  * secret is enough, since another server of the host may have overwritten the cookie; the cookie is not, since any such
- * server may know it. Returns false if there is no such session.
+ * server may know it. Returns null if there is no such session.
  */
 export async function endConsoleSession(
   services: Pick<Context, 'store' | 'keyring' | 'notifier'>,
   pageSecret: string,
-): Promise<boolean> {
+): Promise<EndedConsoleSession | null> {
   return services.store.transact(async (tx) => {
-    const ended = await tx.query('delete from console_session where page_secret_hash = any($1) returning id', [
-      services.keyring.tokenHashes(pageSecret),
-    ]);
-    if (ended.length > 0) await announceKeyChange(services, tx);
-    return ended.length > 0;
+    const [ended] = await tx.query<EndedConsoleSession>(
+      `delete from console_session c where c.page_secret_hash = any($1)
+       returning (select i.provider_id from user_identity i where i.id = c.user_identity_id) as "providerId"`,
+      [services.keyring.tokenHashes(pageSecret)],
+    );
+    if (ended !== undefined) await announceKeyChange(services, tx);
+    return ended ?? null;
   });
 }
 
-/** Deletes console sessions and links that are over, and sessions of revoked keys. */
+/** Deletes console sessions and links that are over, and sessions of revoked keys and deleted users. */
 export async function forgetConsoleSessions(services: Pick<Context, 'store' | 'now'>): Promise<void> {
   await services.store.execute('delete from console_link where expires_at <= $1', [services.now()]);
   await services.store.execute(
     `delete from console_session c where c.expires_at <= $1
-        or exists (select 1 from api_key k where k.id = c.api_key_id and k.revoked_at is not null)`,
+        or exists (select 1 from api_key k where k.id = c.api_key_id and k.revoked_at is not null)
+        or exists (select 1 from user_account u where u.id = c.user_id and u.deleted_at is not null)`,
     [services.now()],
   );
 }

@@ -1,3 +1,4 @@
+import { rolesOfUser } from '../../../auth/group-roles.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { organizationsWith } from '../../../auth/viewer.ts';
 import type { Context } from '../../context.ts';
@@ -80,17 +81,14 @@ export function membersOf(
   };
 }
 
-/** Returns a user's membership, or null. For the domain's own checks, without a permission check. */
-export async function findMember(
-  context: Context,
-  organizationId: string,
-  userId: string,
-): Promise<MemberRecord | null> {
-  const [row] = await context.store.query<MemberRow>(`${members} where a.organization_id = $1 and a.user_id = $2`, [
-    organizationId,
-    userId,
-  ]);
-  return row ? toMember(row) : null;
+/** Tells if a user has a role in an organization, also by a group. For the domain's own checks, without a permission check. */
+export async function isMember(context: Context, organizationId: string, userId: string): Promise<boolean> {
+  const rows = await context.store.query(
+    `select 1 from user_account u cross join lateral (${rolesOfUser('u.id')}) a
+      where u.id = $2 and u.deleted_at is null and a.organization_id = $1 limit 1`,
+    [organizationId, userId],
+  );
+  return rows.length > 0;
 }
 
 /**

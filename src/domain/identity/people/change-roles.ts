@@ -129,8 +129,14 @@ export async function deleteRole(context: Context, id: string, condition?: Versi
         where a.role_id = $1 and o.id = a.organization_id and o.deleted_at is not null`,
       [role.id],
     );
+    await tx.query(
+      `delete from idp_group_role g using organization o
+        where g.role_id = $1 and o.id = g.organization_id and o.deleted_at is not null`,
+      [role.id],
+    );
     const [use] = await tx.query<{ isAssigned: boolean; isCarried: boolean }>(
-      `select exists (select 1 from role_assignment where role_id = $1) as "isAssigned",
+      `select exists (select 1 from role_assignment where role_id = $1 union all select 1 from idp_group_role where role_id = $1)
+                as "isAssigned",
               exists (select 1 from api_key k left join organization o on o.id = k.organization_id
                        where k.enterprise_id = $2 and k.role_id = $1 and k.revoked_at is null
                          and (k.expires_at is null or k.expires_at > $3::timestamptz) and o.deleted_at is null) as "isCarried"`,

@@ -1,3 +1,4 @@
+import { rolesOfUser } from '../../../auth/group-roles.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { fieldsOf, type Row, selectFields } from '../../../store/tables.ts';
 import type { Context } from '../../context.ts';
@@ -21,8 +22,8 @@ export const serviceUserColumns = selectFields('ServiceUser', 's', fieldsOf('Ser
 const userIsVisible = ([enterpriseId, all, self, organizations, asAuthors, sharesAll]: readonly string[]) => `
   u.enterprise_id = ${enterpriseId}
      and case when u.deleted_at is not null then ${asAuthors}::boolean else ${all}::boolean or u.id = ${self} or exists (
-       select 1 from role_assignment a where a.user_id = u.id
-         and (a.organization_id = any(${organizations}::text[]) or (${sharesAll}::boolean and a.organization_id is not null))) end`;
+       select 1 from (${rolesOfUser('u.id')}) a
+        where (a.organization_id = any(${organizations}::text[]) or (${sharesAll}::boolean and a.organization_id is not null))) end`;
 
 const visibleUsers = `select ${userColumns} from user_account u
   where u.id = any($1::text[]) and ${userIsVisible(['$2', '$3', '$4', '$5', '$6', '$7'])}`;

@@ -1,3 +1,4 @@
+import { rolesOfUser } from '../../../auth/group-roles.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
 import { notFound, refuse } from '../../../common/errors.ts';
@@ -153,7 +154,7 @@ export async function readUser(
   const [user] = await context.store.query<UserRecord>(
     `select ${userColumns} from user_account u where u.id = $1 and u.enterprise_id = $2 and u.deleted_at is null
         and ($3::text is null or exists (
-          select 1 from role_assignment a where a.user_id = u.id and a.organization_id = $3))`,
+          select 1 from (${rolesOfUser('u.id')}) a where a.organization_id = $3))`,
     [parseId('user', id), context.viewer.enterpriseId, organizationId],
   );
   if (!user) throw notFound('user');

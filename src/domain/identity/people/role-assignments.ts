@@ -1,4 +1,5 @@
 import { requireConfirmation } from '../../../auth/confirmation.ts';
+import { rolesOfUser } from '../../../auth/group-roles.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
 import { DomainError, MissingPermissionError, notFound } from '../../../common/errors.ts';
@@ -140,10 +141,15 @@ export async function unassignRole(
 export async function requireNotAbove(context: Context, holder: RoleHolder, tx?: Transaction): Promise<void> {
   const { column, id } = columnOf(holder);
   // Reads as many rows as the authentication of the principal itself.
+  const held =
+    column === 'user_id'
+      ? rolesOfUser('$1')
+      : 'select b.organization_id, b.role_id from role_assignment b where b.service_user_id = $1';
   const rows = await (tx ?? context.store).query<RoleColumns & { organizationId: string | null }>(
-    `select a.organization_id as "organizationId", ${roleColumns} from role_assignment a
+    `select a.organization_id as "organizationId", ${roleColumns} from (${held}) a
        join role r on r.id = a.role_id left join organization o on o.id = a.organization_id
-      where a.${column} = $1 and a.enterprise_id = $2 and o.deleted_at is null`,
+      where (r.enterprise_id is null or r.enterprise_id = $2) and o.deleted_at is null
+        and exists (select 1 from ${column === 'user_id' ? 'user_account' : 'service_user'} p where p.id = $1 and p.enterprise_id = $2)`,
     [id, context.viewer.enterpriseId],
   );
   for (const { organizationId, rolePermissions } of rows) {

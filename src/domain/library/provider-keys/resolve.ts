@@ -1,3 +1,4 @@
+import { rolesOfUser } from '../../../auth/group-roles.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import type { ModelProvider } from '../../../providers/model-providers.ts';
 import type { Transaction } from '../../../store/store.ts';
@@ -22,7 +23,7 @@ const usableKeys = `
    and coalesce(k.organization_id, '') = scopes.organization_id and coalesce(k.owner_user_id, '') = scopes.user_id
   where o.id = $1 and o.deleted_at is null and (scopes.level > 1 or exists (
     select 1 from user_account u
-      join role_assignment a on a.user_id = u.id
+      cross join lateral (${rolesOfUser('u.id')}) a
       join role r on r.id = a.role_id
      where u.id = $2 and u.enterprise_id = o.enterprise_id and u.deleted_at is null
        and (a.organization_id = o.id or a.organization_id is null) and '${permissionFor.createSession}' = any(r.permissions)))`;

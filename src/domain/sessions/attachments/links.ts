@@ -48,6 +48,7 @@ export function requireLink(services: Pick<Services, 'keyring' | 'now'>, text: s
 
 /** A signed URL that acts in the name of the key that requested it. All of it comes from the caller and is untrusted. */
 export interface KeySignature extends Signature {
+  /** Empty for a user who is signed in to the console without a key. */
   readonly apiKeyId: string;
   /** Empty for a key that the console does not use. */
   readonly consoleSessionId: string;
@@ -65,7 +66,7 @@ export async function openKeyLink(
 ): Promise<Context> {
   requireLink(services, text, link);
   const { apiKeyId, consoleSessionId } = link;
-  const use = { apiKeyId, address, consoleSessionId: consoleSessionId || undefined };
+  const use = { apiKeyId: apiKeyId || null, address, consoleSessionId: consoleSessionId || undefined };
   const [viewer] = await findViewers(services, [use]);
   if (!viewer) throw new DomainError('UNAUTHENTICATED', 'The key that requested this link is no longer valid.');
   return { ...services, viewer, address };

@@ -1,3 +1,4 @@
+import { mayGiveUpFiles } from '../../../store/file-deletions.ts';
 import type { Services } from '../../context.ts';
 
 /** Retention time of an attachment that no session uses. */
@@ -13,7 +14,7 @@ type SweepServices = Pick<Services, 'store' | 'files' | 'now'>;
 /**
  * Deletes attachments that nobody can use any more: those that no session has used within 30 days, those of deleted
  * organizations, and files that a crash of this process left without their row. Returns the number of deleted files.
- * May run in several processes at once.
+ * May run in several processes at once. While a backup copies files, no attachment is deleted.
  */
 export async function deleteOrphanedAttachments(services: SweepServices, isStopped: () => boolean): Promise<number> {
   return (await deleteUnused(services, isStopped)) + (await deleteUnfinished(services, isStopped));
@@ -46,12 +47,16 @@ async function deleteUnusedBatch(
     const fileId = storageKey.slice(storageKey.lastIndexOf('/') + 1);
     // Recorded first, so that the next clean-up deletes the file if a crash occurs after its row is deleted.
     await files.unsettle(fileId);
-    await store.execute(
-      `delete from attachment a using organization o where a.id = $1 and o.id = a.organization_id
-          and (a.session_id is null or o.deleted_at is not null)`,
+    const [done] = await store.execute<{ isFree: boolean }>(
+      `with free as materialized (select ${mayGiveUpFiles} as is_free), gone as (
+         delete from attachment a using organization o, free where free.is_free and a.id = $1 and o.id = a.organization_id
+            and (a.session_id is null or o.deleted_at is not null))
+       select is_free as "isFree" from free`,
       [id],
     );
     deleted += await discardUnlessUsed(services, fileId, storageKey);
+    // The next clean-up goes on.
+    if (done?.isFree !== true) return { read: 0, deleted };
   }
   return { read: rows.length, deleted };
 }

@@ -14,7 +14,7 @@ interface Found extends WorkspaceEntry {
 }
 
 /** Creates the tree of the workspace in a checkpoint. What is outside of it, such as the agent's home, is not part of the tree. */
-export function createWorkspaceTree({ entries, read }: CheckpointReader): WorkspaceTree {
+export function createWorkspaceTree({ entries, fileEntryCount, read }: CheckpointReader): WorkspaceTree {
   const children = new Map<string, string[]>();
   let entryCount = 0;
   for (const path of entries.keys()) {
@@ -112,6 +112,13 @@ export function createWorkspaceTree({ entries, read }: CheckpointReader): Worksp
     list(names) {
       const directory = findDirectory(names);
       return directory === null ? null : list(directory, names);
+    },
+    *paths() {
+      let count = 0;
+      for (const path of entries.keys()) {
+        if (++count > fileEntryCount) return;
+        if (path.startsWith(`${root}/`)) yield decodeName(path.slice(root.length + 1));
+      }
     },
     read(names, options = {}) {
       const file = find(names);

@@ -28,6 +28,8 @@ export interface WorkspaceTree {
   find(names: readonly string[]): WorkspaceEntry | null;
   /** Returns the entries of a directory in the order of their names; null: there is no such directory. */
   list(names: readonly string[]): readonly WorkspaceEntry[] | null;
+  /** Returns the paths of all entries that git does not ignore, in no order. */
+  paths(): Iterable<string>;
   /** Reads a file, or a part of it. */
   read(names: readonly string[], options?: ReadCheckpointOptions): Readable;
 }

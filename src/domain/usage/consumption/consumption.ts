@@ -1,3 +1,4 @@
+import { groupRolesOf } from '../../../auth/group-roles.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { notFound } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
@@ -89,7 +90,8 @@ const principal = (table: string, column: string, isInScope: string) => `
   select 1 from ${table} p
    where p.id = $1 and p.enterprise_id = $2
      and (p.deleted_at is null and ($3::text is null or ${isInScope} exists (
-            select 1 from role_assignment a where a.${column} = p.id and a.organization_id = $3))
+            select 1 from role_assignment a where a.${column} = p.id and a.organization_id = $3
+             union all select 1 from ${groupRolesOf('p.id')} and gr.organization_id = $3))
           or exists (select 1 from usage u where u.${column} = p.id and ${living} and o.id = u.organization_id)))`;
 
 /**

@@ -4,27 +4,33 @@ import { DomainError } from '../../../common/errors.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Services } from '../../context.ts';
 import { authenticateLimited, countFailure } from '../../limits/authenticate-limited.ts';
-import { findConsoleLink, invalidLinkError, type LinkUse } from './console-links.ts';
-import { type ConsoleSession, createConsoleSession } from './console-sessions.ts';
+import { findConsoleLink, invalidLinkError, type LinkUse } from '../keys/console-links.ts';
+import { type ConsoleSession, createConsoleSession } from '../keys/console-sessions.ts';
+import { requireTokenAllowed } from './token-policy.ts';
+import { useSignInLink } from './use-sign-in-link.ts';
 
 /**
  * Credential of a browser that signs in: a token, or the code of a link. With the same `attempt`, a random text, a tab may
- * use the same link again for a minute if it did not get the answer.
+ * use the same link again for a minute if it did not get the answer. `userLink`: the code of a link for a user.
  */
 export type SignInInput =
   | { readonly token: string | null }
-  | { readonly link: string; readonly attempt: string | null };
+  | { readonly link: string; readonly attempt: string | null }
+  | { readonly userLink: string };
 
 /**
- * Signs a browser in to the console. A token also confirms the sign-in; a link does not. Throws UNAUTHENTICATED;
- * RATE_LIMITED for an address with too many failed attempts.
+ * Signs a browser in to the console. A token also confirms the sign-in, and so does the link for a user; another link does not. Throws UNAUTHENTICATED;
+ * RATE_LIMITED for an address with too many failed attempts; FORBIDDEN for a user who has to sign in at an identity provider.
  */
 export async function signIn(services: Services, input: SignInInput, address: string | null): Promise<ConsoleSession> {
+  if ('userLink' in input) return useSignInLink(services, input.userLink, address);
   if (!('link' in input)) {
     const viewer = await authenticateLimited(services, input.token, address);
+    requireTokenAllowed(services, viewer);
     return createConsoleSession({ ...services, viewer, address });
   }
   const { viewer, use } = await readLink(services, input, address);
+  requireTokenAllowed(services, viewer);
   return createConsoleSession({ ...services, viewer, address }, use).catch(async (error: unknown) => {
     const isUsed = error instanceof DomainError && error.code === 'UNAUTHENTICATED';
     throw isUsed ? await countFailure(services, address, error) : error;
@@ -42,8 +48,15 @@ async function readLink(
   return { viewer, use: { id: link.id, attempt } };
 }
 
+// A user's session acts in all of the user's organizations. So does a personal access token, and no other key of a user.
+function isTokenOf(viewer: Viewer, ofToken: Viewer): boolean {
+  if (viewer.apiKeyId !== null) return ofToken.apiKeyId === viewer.apiKeyId;
+  return ofToken.keyKind === 'PERSONAL_ACCESS_TOKEN' && ofToken.principal.id === viewer.principal.id;
+}
+
 /**
- * Confirms the sign-in of a console viewer by the token of the key that it signed in with, and writes an audit entry.
+ * Confirms the sign-in of a console viewer by the token of the key that it signed in with, and writes an audit entry. A user who
+ * signed in at an identity provider confirms with a personal access token, or there (complete-sign-on.ts).
  * Throws FORBIDDEN with the same message for an invalid token and for one of another key; RATE_LIMITED as {@link
  * signIn}; UNAUTHENTICATED if the sign-in has ended meanwhile.
  */
@@ -61,7 +74,7 @@ export async function confirmSignIn(
     if (error instanceof DomainError && error.code === 'UNAUTHENTICATED') throw refusal;
     throw error;
   });
-  if (tokenViewer.apiKeyId !== viewer.apiKeyId) throw await countFailure(services, address, refusal);
+  if (!isTokenOf(viewer, tokenViewer)) throw await countFailure(services, address, refusal);
   await services.store.transact(async (tx) => {
     const confirmed = await tx.query(
       'update console_session set confirmed_at = $2::timestamptz where id = $1 returning id',

@@ -1,0 +1,64 @@
+import type { Actor, AuditedAction } from './audit-actor.ts';
+
+let groups = 0;
+
+/** Registers a group of an identity provider, and returns its name. */
+async function registerGroup({ rest }: Actor): Promise<string> {
+  const name = `group-${++groups}`;
+  await rest('POST', '/v3/enterprise/idp-groups', { idp_group_names: [name] });
+  return name;
+}
+
+const atEnterprise = (group: string) => `/v3/enterprise/members/idp-groups/${group}`;
+
+/** Registers a group and gives it a role on the enterprise. */
+async function makeMemberGroup(actor: Actor): Promise<string> {
+  const group = await registerGroup(actor);
+  await actor.rest('POST', atEnterprise(group), { role_id: 'account_member' });
+  return group;
+}
+
+/** Creates a user with a sign-in link, and returns its id. */
+async function makeLink({ mutate }: Actor, organizationId: string): Promise<string> {
+  const input = { email: `${Date.now()}-link@example.test`, scope: { organizationId }, roleId: 'org_member' };
+  const { userId } = (await mutate('createUser', input, 'user { userId }')).user;
+  await mutate('createSignInLink', { userId }, 'url');
+  return userId;
+}
+
+// A group has no id, so its entries name no target.
+const onEnterprise = { target: null, organization: null };
+
+/** Acts on groups of identity providers, and on sign-in links. */
+export const groupAuditedActions = {
+  async create_sign_in_link(actor, organization) {
+    return { target: await makeLink(actor, organization), organization: null };
+  },
+  async revoke_sign_in_link(actor, organization) {
+    const target = await makeLink(actor, organization);
+    await actor.mutate('revokeSignInLink', { userId: target }, 'user { userId }');
+    return { target, organization: null };
+  },
+  async create_idp_group(actor) {
+    await registerGroup(actor);
+    return onEnterprise;
+  },
+  async delete_idp_group(actor) {
+    await actor.rest('DELETE', `/v3/enterprise/idp-groups/${await registerGroup(actor)}`);
+    return onEnterprise;
+  },
+  async add_group_membership(actor) {
+    await makeMemberGroup(actor);
+    return onEnterprise;
+  },
+  async update_group_membership(actor, organization) {
+    const path = `/v3/enterprise/organizations/${organization}/members/idp-groups/${await makeMemberGroup(actor)}`;
+    await actor.rest('POST', path, { role_id: 'org_member' });
+    await actor.rest('PATCH', path, { role_id: 'org_admin' });
+    return { target: null, organization };
+  },
+  async delete_group_membership(actor) {
+    await actor.rest('DELETE', atEnterprise(await makeMemberGroup(actor)));
+    return onEnterprise;
+  },
+} satisfies Record<string, AuditedAction>;

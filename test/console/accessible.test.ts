@@ -21,7 +21,7 @@ const listed = [
   ['Make the search quick', 'running', 'working', 2.68, 'backend', 'search'],
 ] as const;
 
-describe.skipIf(missing !== null)('each page of the console', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('each page of the console', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   let id: string;
@@ -100,6 +100,18 @@ describe.skipIf(missing !== null)('each page of the console', { timeout: 120_000
       await page.getByText('Page not found').waitFor();
     },
   };
+
+  it('leads from a guessed path to its page', async () => {
+    const { page } = await openSignedIn(browser, test, test.adminToken);
+    for (const [guessed, path] of [
+      ['/repositories', '/manage/repositories'],
+      ['/settings', '/manage/organization'],
+    ] as const) {
+      await page.goto(guessed);
+      await expect.poll(() => new URL(page.url()).pathname).toBe(path);
+    }
+    await page.context().close();
+  });
 
   for (const width of [1_280, 390]) {
     it(`has no accessibility violation, ${width} wide, in both themes`, async () => {

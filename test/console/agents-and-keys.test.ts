@@ -10,7 +10,7 @@ import { startProvider } from '../support/provider.ts';
 const key = `sk-${secretCanary}-of-the-team`;
 const models = { body: JSON.stringify({ data: [{ id: 'small' }, { id: 'large' }] }) };
 
-describe.skipIf(missing !== null)('the pages of agents and model keys', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the pages of agents and model keys', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {

@@ -53,7 +53,7 @@ const triggers = [
   { event: { eventType: 'pylon:ticket_made', conditions: { any: [all(['anything', 'not_contains', 'x'])] } } },
 ];
 
-describe.skipIf(missing !== null)('the form of automations in the console', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the form of automations in the console', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {

@@ -88,7 +88,8 @@ describe.skipIf(missing !== null)('the changes of a session', { timeout: 180_000
   const stored = async (id: string, turn: number, repositories = 1) => {
     const query = 'query($id: ID!, $turn: Int) { session(id: $id) { changes(turn: $turn) { fileCount } } }';
     const read = async () => (await graphql(test, test.adminToken, query, { id, turn })).data.session.changes;
-    await expect.poll(read, { timeout: 60_000 }).toHaveLength(repositories);
+    // Thousands of files take a slow machine longer than a poll usually waits.
+    await expect.poll(read, { timeout: 150_000 }).toHaveLength(repositories);
   };
   const send = (id: string, body: string) => runMutation(test, 'sendMessage', '', { sessionId: `devin-${id}`, body });
   const open = (id: string, query = '?tab=changes') =>

@@ -11,7 +11,7 @@ const png = Buffer.from(
   'base64',
 );
 
-describe.skipIf(missing !== null)('the field for messages', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the field for messages', { timeout: 240_000 }, () => {
   const service = useConsole();
   const { open } = service;
   let id: string;
@@ -19,7 +19,11 @@ describe.skipIf(missing !== null)('the field for messages', { timeout: 120_000 }
     const { test } = service;
     id = await createSession(test, { prompt: 'Wait', title: 'Complete me' });
     await saveWorkspace(test, id, {
-      files: { 'workspace/src/server.ts': { content: 'x' }, 'workspace/readme.md': { content: 'x' } },
+      files: {
+        'workspace/src/server.ts': { content: 'x' },
+        'workspace/src/deep/index.ts': { content: 'x' },
+        'workspace/readme.md': { content: 'x' },
+      },
     });
     await makeUsableRepository(test, test.organizationId);
     const scope = { organizationId: test.organizationId };
@@ -39,7 +43,7 @@ describe.skipIf(missing !== null)('the field for messages', { timeout: 120_000 }
     const list = page.getByRole('listbox', { name: 'Completions' });
     const option = (name: string) => list.getByRole('option', { name });
     await field.pressSequentially('See @s');
-    await option('src/').waitFor();
+    await option('src/ Directory').waitFor();
     await option('Release the service').waitFor();
     expect(await option('Without a shortcut').count()).toBe(0);
     expect(requests).toBeLessThan(4);
@@ -48,7 +52,10 @@ describe.skipIf(missing !== null)('the field for messages', { timeout: 120_000 }
     // A directory opens its entries.
     await field.press('Enter');
     expect(await field.inputValue()).toBe('See @src/');
-    await option('src/server.ts').waitFor();
+    // The new list, not what matches of the former one.
+    await list.getByRole('option').first().filter({ hasText: 'src/deep/' }).waitFor();
+    await field.press('ArrowDown');
+    expect(await field.getAttribute('aria-activedescendant')).toBe(await option('src/server.ts').getAttribute('id'));
     await field.press('Tab');
     expect(await field.inputValue()).toBe('See @src/server.ts ');
     await list.waitFor({ state: 'detached' });
@@ -65,6 +72,22 @@ describe.skipIf(missing !== null)('the field for messages', { timeout: 120_000 }
     await field.press('Enter');
     expect(await field.inputValue()).toBe('See @src/server.ts and !release ');
     expect(window.consoleErrors).toEqual([]);
+  });
+
+  it('finds a file by a part of its name; Enter chooses it, and sends once the list is empty', async () => {
+    const { page } = await open(`/sessions/${id}`);
+    const field = page.getByLabel('Message to the agent');
+    const list = page.getByRole('listbox', { name: 'Completions' });
+    await field.fill('');
+    await field.pressSequentially('@ind');
+    await list.getByRole('option', { name: 'src/deep/index.ts' }).waitFor();
+    await field.press('Enter');
+    expect(await field.inputValue()).toBe('@src/deep/index.ts ');
+    await field.pressSequentially('@nowhere');
+    await list.waitFor({ state: 'detached' });
+    await field.press('Enter');
+    await expect.poll(() => field.inputValue()).toBe('');
+    await page.getByLabel('Queued messages').getByText('@src/deep/index.ts @nowhere').waitFor();
   });
 
   it('closes the list with Escape, and then sends with Enter', async () => {

@@ -8,7 +8,7 @@ import { missing, openBrowser, openSignedIn } from '../support/console-browser.t
 import { bootstrapToken, freePort, startServer } from '../support/server.ts';
 import { firstOrganizationId } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('the console while the service is unavailable', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the console while the service is unavailable', { timeout: 240_000 }, () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await openBrowser();
@@ -49,7 +49,7 @@ describe.skipIf(missing !== null)('the console while the service is unavailable'
     expect(await pulse()).toBe('pulse');
     await server.kill();
     await lost.waitFor();
-    expect(await pulse()).toBe('none');
+    await page.locator('.now i').waitFor({ state: 'detached' });
     await picture('connection-lost');
     const message = page.getByLabel('Message to the agent');
     await message.fill('say later');
@@ -67,6 +67,8 @@ describe.skipIf(missing !== null)('the console while the service is unavailable'
     server = await startServer(env);
     await banner.waitFor({ state: 'detached' });
     await toasts.waitFor({ state: 'detached' });
+    const unconfirmed = page.getByText('The service did not confirm this message.');
+    await unconfirmed.waitFor();
     await message.press('Enter');
     await page.getByText('say later', { exact: true }).first().waitFor();
     await server.stop();

@@ -1,11 +1,11 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
-import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
 import { sayMany } from '../support/many-sessions.ts';
-import { createSession } from '../support/sessions.ts';
+import { appendToLog, createSession } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('the conversation of a session', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the conversation of a session', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {
@@ -53,6 +53,35 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     await page.context().close();
   });
 
+  it('folds an interrupted attempt under one line, and shows it again', async () => {
+    const id = await createSession(test, { prompt: 'Wait', title: 'Interrupted' });
+    const turn = (data: object) => appendToLog(test, id, { kind: 'TURN', data: { phase: 'started', ...data } });
+    const sayAgain = (body: string) => appendToLog(test, id, { kind: 'MESSAGE', messageType: 'agent_message', body });
+    await turn({ turn: 1, attempt: 1 });
+    await sayAgain('I begin');
+    await appendToLog(test, id, { kind: 'THOUGHT', body: 'Which way?' });
+    const { page, consoleErrors, picture } = await openSignedIn(browser, test, test.adminToken, {
+      at: `/sessions/${id}`,
+    });
+    const begun = page.getByRole('article').filter({ hasText: 'I begin' });
+    await begun.waitFor();
+    await appendToLog(test, id, { kind: 'NOTICE', body: 'The agent was interrupted.' });
+    await turn({ turn: 2, attempt: 2, interruptedSeq: 3 });
+    await sayAgain('I begin');
+    const line = page.getByText('Interrupted attempt: 2 entries');
+    await line.waitFor();
+    await page.getByText('The agent was interrupted.').waitFor();
+    await expect.poll(() => begun.count()).toBe(1);
+    await picture('interrupted-attempt');
+    await line.click();
+    await expect.poll(() => begun.count()).toBe(2);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByText('Hide', { exact: true }).click();
+    await expect.poll(() => begun.count()).toBe(1);
+    expect(consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
   it('delivers a message once if it is sent again after a lost response, also after a reload', async () => {
     const id = await createSession(test, { prompt: 'Wait', title: 'Lost answers' });
     const { page } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
@@ -74,7 +103,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     await failed;
     await page.reload();
     expect(await field.inputValue()).toBe('Only once');
-    await page.getByText('Your attached files are sent again.').waitFor();
+    await page.getByText(/Send it again, with its files/).waitFor();
     await field.press('Enter');
     await expect.poll(() => field.inputValue()).toBe('');
     // The same text again is another message.
@@ -92,7 +121,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     const id = await createSession(test, { prompt: 'Wait', title: 'Scrolled' });
     await sayMany(test, id, 200);
     const { page } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
-    await page.getByText('m199', { exact: true }).waitFor();
+    await page.getByRole('log').getByText('m199', { exact: true }).waitFor();
     const log = page.getByRole('log');
     await log.evaluate((box) => box.scrollTo(0, box.scrollTop - 1_500));
     await page.getByRole('button', { name: 'Jump to latest' }).waitFor();
@@ -107,7 +136,7 @@ describe.skipIf(missing !== null)('the conversation of a session', { timeout: 12
     const id = await createSession(test, { prompt: 'Wait', title: 'Scrolling' });
     await sayMany(test, id, 200);
     const { page } = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
-    await page.getByText('m199', { exact: true }).waitFor();
+    await page.getByRole('log').getByText('m199', { exact: true }).waitFor();
     await page.getByRole('log').evaluate(async (box) => {
       const hold = (event: Event) => event.stopImmediatePropagation();
       const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));

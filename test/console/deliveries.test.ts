@@ -5,7 +5,7 @@ import { missing, openBrowser, openSignedIn } from '../support/console-browser.t
 import { startReceiver } from '../support/receiver.ts';
 import { makeEndpoint } from '../support/webhooks.ts';
 
-describe.skipIf(missing !== null)('the deliveries of a webhook, in the console', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the deliveries of a webhook, in the console', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {

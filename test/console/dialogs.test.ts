@@ -13,7 +13,7 @@ const focused = (page: Page) =>
     );
   });
 
-describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {
@@ -142,7 +142,17 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
     await page.getByRole('heading', { name: 'Playbooks', exact: true }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog').waitFor();
+    // The arrow keys choose without taking the focus from the field.
+    const choices = page.getByRole('dialog').getByRole('option');
+    const chosen = page.getByRole('dialog').getByRole('option', { selected: true });
+    await choices.nth(1).waitFor();
+    await page.keyboard.press('ArrowDown');
+    expect(await chosen.textContent()).toBe(await choices.nth(1).textContent());
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowUp');
+    expect(await chosen.textContent()).toBe(await choices.last().textContent());
     await page.keyboard.type('new ses');
+    await expect.poll(() => chosen.textContent()).toContain('New session');
     await picture('palette');
     await page.keyboard.press('Enter');
     await page.getByLabel('Prompt').waitFor();
@@ -159,9 +169,9 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
     });
     const run = async (text: string) => {
       await page.keyboard.press('Control+k');
-      const field = page.getByRole('dialog').getByRole('searchbox');
+      const field = page.getByRole('dialog').getByRole('combobox');
       await field.fill(text);
-      await page.getByRole('dialog').getByRole('list').first().getByRole('button').first().waitFor();
+      await page.getByRole('dialog').getByRole('option').first().waitFor();
       await field.press('Enter');
     };
     await page.getByRole('heading', { name: 'To be put away' }).waitFor();
@@ -171,8 +181,8 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 120_000 
     await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe('dark');
     await page.getByRole('button', { name: 'Dark', pressed: true }).waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByRole('dialog').getByRole('button', { name: 'Unarchive session' }).waitFor();
-    await page.getByRole('dialog').getByRole('searchbox').fill('no such thing');
+    await page.getByRole('dialog').getByRole('option', { name: 'Unarchive session' }).waitFor();
+    await page.getByRole('dialog').getByRole('combobox').fill('no such thing');
     await page.getByText('No matches').waitFor();
     await page.keyboard.press('Control+k');
     const organization = page.getByRole('combobox', { name: 'Organization' }).first();

@@ -5,7 +5,7 @@ import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/
 import { runMutation } from '../support/people.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('the title and the tags of a session', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the title and the tags of a session', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {

@@ -9,7 +9,7 @@ import { secretCanary } from '../support/leaks.ts';
 import { startProvider } from '../support/provider.ts';
 import { makeOrganization } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('the first-run page', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the first-run page', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   let agentsDir: string;

@@ -8,7 +8,7 @@ import { runMutation } from '../support/people.ts';
 
 const url = 'https://git.test/acme/site/pull/12';
 
-describe.skipIf(missing !== null)('the follow-ups of a pull request in the console', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the follow-ups of a pull request in the console', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   let sessionId: string;

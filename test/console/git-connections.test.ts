@@ -15,7 +15,7 @@ import { runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
 import { makeOrganization } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('the page of git connections', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the page of git connections', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   let gitea: Awaited<ReturnType<typeof startGitea>>;

@@ -44,7 +44,7 @@ class AppPages {
   }
 }
 
-describe.skipIf(missing !== null)('the creation of a GitHub App', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the creation of a GitHub App', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   let github: TestGithub;

@@ -6,7 +6,7 @@ import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/
 import { runMutation } from '../support/people.ts';
 import { makeOrganization } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {

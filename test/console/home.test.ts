@@ -10,7 +10,7 @@ import { createSession, makeOrganization } from '../support/sessions.ts';
 const heading = { name: 'What should the agent do?', exact: true };
 const long = `Write the notes of the release. ${'Each change in one sentence. '.repeat(20)}The end.`;
 
-describe.skipIf(missing !== null)('the home page', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the home page', { timeout: 240_000 }, () => {
   const all = useConsole({ roles: ['api'] });
   let organizationId: string;
   let user: { token: string; userId: string };

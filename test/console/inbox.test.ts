@@ -34,7 +34,7 @@ const done = { status: 'exit', detail: 'finished', endedBy: 'finished' } as cons
 const working = { status: 'running', detail: 'working' } as const;
 const waiting = { status: 'running', detail: 'waiting_for_user' } as const;
 
-describe.skipIf(missing !== null)('the inbox', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the inbox', { timeout: 240_000 }, () => {
   const all = useConsole({ roles: ['api'] });
   let organizationId: string;
   let user: { token: string; userId: string };
@@ -196,6 +196,17 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 120_000 }, () => {
     await expect.poll(() => sizes(page)).toEqual({ 'Needs you': '2', Working: '1', Done: '2' });
     await inbox(page).getByText('Working', { exact: true }).click();
     await page.getByRole('main').focus();
+    // The rows are one stop of the Tab key, and arrow keys move between them.
+    const stops = () => inbox(page).locator('.inbox-row:has(a[tabindex="0"])').locator('a').allTextContents();
+    await expect.poll(stops).toEqual(['Move the mail to the new address']);
+    await row(page, 'Which colour').getByRole('link').focus();
+    expect(await stops()).toEqual(['Which colour should the button have?']);
+    await page.keyboard.press('ArrowUp');
+    const above = (await focused()) as string;
+    expect(above).not.toBe('Which colour should the button have?');
+    await page.keyboard.press('ArrowDown');
+    expect(await focused()).toBe('Which colour should the button have?');
+    await page.getByRole('main').focus();
     await page.keyboard.press('u');
     expect(await focused()).toBe('Find out why the nightly build fails since Monday');
     await page.keyboard.press('j');
@@ -205,7 +216,7 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 120_000 }, () => {
     // The palette pins the session of the page.
     for (const [action, pinned] of [['Pin session', true] as const, ['Unpin session', false] as const]) {
       await page.keyboard.press('Control+k');
-      await page.getByRole('dialog').getByRole('button', { name: action, exact: true }).click();
+      await page.getByRole('dialog').getByRole('option', { name: action, exact: true }).click();
       const button = row(page, 'Which colour').getByRole('button', { name: /pin Which/i, pressed: pinned });
       await button.waitFor();
     }

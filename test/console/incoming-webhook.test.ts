@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
 
-describe.skipIf(missing !== null)('the form of automations', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the form of automations', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {

@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
 import { createSession, say } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('links in the text of an agent', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('links in the text of an agent', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {

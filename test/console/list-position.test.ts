@@ -4,7 +4,7 @@ import { missing, useConsole } from '../support/console-browser.ts';
 import { makeManySessions } from '../support/many-sessions.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('the list of sessions, left for a session', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the list of sessions, left for a session', { timeout: 240_000 }, () => {
   const all = useConsole({ roles: ['api'] });
 
   const rows = (page: Page) => page.locator('ul.sessions > li');

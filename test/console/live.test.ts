@@ -14,7 +14,7 @@ const idOf = (digit: string) => digit.repeat(32);
 const paragraphs = (name: string, count: number) =>
   Array.from({ length: count }, (_, n) => `${name} paragraph ${n}\n\n`).join('');
 
-describe.skipIf(missing !== null)('a session’s page while its agent works', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('a session’s page while its agent works', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {

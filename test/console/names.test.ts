@@ -9,7 +9,7 @@ import { createSession, makeOrganization } from '../support/sessions.ts';
 const override = '\u202e';
 const unseen = /[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-describe.skipIf(missing !== null)('names in the console', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('names in the console', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {

@@ -29,7 +29,7 @@ async function serveOther(test: Pick<TestApp, 'url'>, setCookies: readonly strin
   return { received, url: `http://${hostname}:${(server.address() as AddressInfo).port}/preview` };
 }
 
-describe.skipIf(missing !== null)('a server on another port of the host', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('a server on another port of the host', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   let attachment: string;
@@ -183,7 +183,7 @@ describe.skipIf(missing !== null)('a server on another port of the host', { time
     expect(refused?.status()).toBe(431);
     await page.getByText('The address and the headers of the request have more than 64 KiB.').waitFor();
     // Connections from before the first such request are not measured.
-    await expect.poll(async () => (await page.goto('/manage/users'))?.status(), { timeout: 10_000 }).toBe(200);
+    await expect.poll(async () => (await page.goto('/manage/users'))?.status(), { timeout: 60_000 }).toBe(200);
     expect(await page.context().cookies(test.url)).toEqual([]);
     await page.context().close();
   });

@@ -7,7 +7,7 @@ import { makeUser } from '../support/principals.ts';
 import { createSession } from '../support/sessions.ts';
 
 /** Allows for other load on the machine. */
-const soon = { timeout: 20_000 };
+const soon = { timeout: 60_000 };
 
 describe.skipIf(missing !== null)(
   'the users and the organizations of an enterprise, in the console',
@@ -41,6 +41,7 @@ describe.skipIf(missing !== null)(
       await page.getByLabel('Email').fill('ada@example.com');
       await page.getByLabel('Name').fill('Ada');
       await inDialog(page, 'Add').click();
+      await inDialog(page, 'I’ve saved it').click();
       const row = page.getByRole('row', { name: /Ada/ });
       await row.getByText('(Member)').waitFor();
       await page.getByRole('link', { name: 'Ada' }).click();

@@ -6,7 +6,7 @@ import { appendToLog, createSession, say, toolCall } from '../support/sessions.t
 
 const edit = (n: number, more: object = {}) => toolCall(n, { toolKind: 'edit', output: null, ...more });
 
-describe.skipIf(missing !== null)('a question of an agent', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('a question of an agent', { timeout: 240_000 }, () => {
   const all = useConsole({ roles: ['api'] });
 
   const open = (id: string) => all.open(`/sessions/${id}`);

@@ -4,7 +4,7 @@ import { missing, seriousFindings, useConsole } from '../support/console-browser
 import { runMutation } from '../support/people.ts';
 import { makeOrganization } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('a playbook with placeholders', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('a playbook with placeholders', { timeout: 240_000 }, () => {
   const all = useConsole();
 
   const makePlaybook = async (organizationId: string, title: string, body: string) => {
@@ -51,8 +51,15 @@ describe.skipIf(missing !== null)('a playbook with placeholders', { timeout: 120
     };
     await choose('Asking');
     await dialog.getByLabel('ticket').waitFor();
+    const text = dialog.getByText('Look at {{ticket}}.', { exact: true });
+    expect(await text.isVisible()).toBe(false);
+    await dialog.getByText('Show playbook', { exact: true }).click();
+    await text.waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
     await choose('Plain');
     await dialog.getByLabel('ticket').waitFor({ state: 'detached' });
+    await dialog.getByText('Show playbook', { exact: true }).click();
+    await dialog.getByText('of the workflow.').waitFor();
     await dialog.getByRole('button', { name: 'Start' }).click();
     await dialog.getByLabel('Prompt').and(page.locator('[aria-invalid="true"]')).waitFor();
   });

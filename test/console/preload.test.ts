@@ -12,7 +12,7 @@ function countRequests(page: Page, name: string): () => number {
   return () => count;
 }
 
-describe.skipIf(missing !== null)('a link to a session', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('a link to a session', { timeout: 240_000 }, () => {
   const all = useConsole({ roles: ['api'] });
   let sessionId = '';
 
@@ -93,5 +93,24 @@ describe.skipIf(missing !== null)('a link to a session', { timeout: 120_000 }, (
     await touch('pointerup');
     await (await response).finished();
     expect(counts()).toEqual([2, 0]);
+  });
+
+  it('sends the request for the first page while its code is still loading', async () => {
+    const id = await createSession(all.test, { prompt: 'Wait', title: 'Opened directly' });
+    const { page } = await all.open('/sessions');
+    let release = () => {};
+    const isReleased = new Promise<void>((resolve) => (release = resolve));
+    await page.route(/\/session-page-[\w-]+\.js$/, async (route) => {
+      await isReleased;
+      await route.continue();
+    });
+    const pages = countRequests(page, 'sessionPageQuery');
+    const response = page.waitForResponse((each) => each.request().postData()?.includes('sessionPageQuery') ?? false);
+    await page.goto(`/sessions/${id}`, { waitUntil: 'commit' });
+    await (await response).finished();
+    expect(await page.getByRole('log').count()).toBe(0);
+    release();
+    await page.getByRole('log').getByText('Wait', { exact: true }).waitFor();
+    expect(pages()).toBe(1);
   });
 });

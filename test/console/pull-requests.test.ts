@@ -10,7 +10,7 @@ import { seedSession } from '../support/usage.ts';
 
 const url = 'https://github.com/acme/site/pull/12';
 
-describe.skipIf(missing !== null)('the pull requests of a session in the console', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the pull requests of a session in the console', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {

@@ -6,7 +6,7 @@ import { writeProfiles } from '../support/profiles.ts';
 import { answerQuestion, readAnswers, waitForQuestion } from '../support/questions.ts';
 import { createSession } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('questions in the console', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('questions in the console', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {

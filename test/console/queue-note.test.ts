@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { missing, useConsole } from '../support/console-browser.ts';
 import { appendToLog, createSession } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('a session that waits', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('a session that waits', { timeout: 240_000 }, () => {
   const all = useConsole({ roles: ['api'] });
   const run = (sql: string, values: unknown[]) => all.test.app.services.store.execute(sql, values);
   const bare = (id: string) => id.replace('devin-', '');

@@ -6,7 +6,7 @@ import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/
 import { runMutation } from '../support/people.ts';
 import { makeOrganization } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('repositories of sessions in the console', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('repositories of sessions in the console', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   let team: Awaited<ReturnType<typeof makeOrganization>>;
@@ -267,6 +267,7 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     await runMutation(test, 'createSession', 'session { id }', { prompt: 'Look', title: 'In none' }, team.token);
     const { page } = await openSignedIn(browser, test, team.token, { at: '/sessions' });
     await page.getByRole('link', { name: 'In none' }).waitFor();
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
     await picker(page, 'Repository').click();
     await options(page).filter({ hasText: 'acme/site' }).click();
     await expect.poll(() => page.getByRole('link', { name: 'In none' }).count()).toBe(0);

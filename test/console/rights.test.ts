@@ -6,7 +6,7 @@ import { makeRole, runMutation } from '../support/people.ts';
 import { makeKey, makeUser, roleInput } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('the console for users with few permissions', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the console for users with few permissions', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   let id: string;

@@ -4,7 +4,7 @@ import { runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('saved views', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('saved views', { timeout: 240_000 }, () => {
   const all = useConsole({ roles: ['api'] });
 
   it('saves the filters of the list under a name, renames and deletes them', async () => {
@@ -25,7 +25,7 @@ describe.skipIf(missing !== null)('saved views', { timeout: 120_000 }, () => {
     await page.getByText('View: My questions').waitFor({ state: 'detached' });
     await page.keyboard.press('Control+k');
     await page.keyboard.type('my que');
-    await page.getByRole('dialog').getByRole('button', { name: 'My questions' }).click();
+    await page.getByRole('dialog').getByRole('option', { name: 'My questions' }).click();
     await page.getByText('View: My questions').waitFor();
     expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ state: 'attention', archived: 'all' });
 
@@ -35,6 +35,7 @@ describe.skipIf(missing !== null)('saved views', { timeout: 120_000 }, () => {
     await page.getByText('View: Open questions').waitFor();
     expect(await views.allTextContents()).toEqual([' Open questions']);
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
     await page.getByLabel('Status').selectOption('Working');
     await page.getByRole('button', { name: 'Save view' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Open questions');

@@ -4,7 +4,7 @@ import { missing, seriousFindings, useConsole } from '../support/console-browser
 import { sayMany } from '../support/many-sessions.ts';
 import { appendToLog, createSession, makeOrganization, say, toolCall } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('the search', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the search', { timeout: 240_000 }, () => {
   const all = useConsole({ roles: ['api'] });
 
   const message = (page: Page, text: string) => page.getByRole('log').getByText(text, { exact: true });
@@ -86,7 +86,7 @@ describe.skipIf(missing !== null)('the search', { timeout: 120_000 }, () => {
     await page.getByText('Something else').waitFor();
     await page.keyboard.press('Control+k');
     await page.keyboard.type('leaks');
-    const choice = page.getByRole('dialog').getByRole('button', { name: /Water supply.*leaks at pier 4/ });
+    const choice = page.getByRole('dialog').getByRole('option', { name: /Water supply.*leaks at pier 4/ });
     await choice.waitFor();
     expect(await choice.locator('mark').allTextContents()).toEqual(['leaks']);
     await window.pictures('palette-search');

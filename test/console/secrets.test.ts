@@ -4,7 +4,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { heapHas, missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
 import { secretCanary } from '../support/leaks.ts';
 
-describe.skipIf(missing !== null)('the page of secrets', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the page of secrets', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {

@@ -6,7 +6,7 @@ import { missing, seriousFindings, useConsole } from '../support/console-browser
 import { draftWriter } from '../support/drafts.ts';
 import { appendToLog, createSession, say, toolCall } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('the tabs beside a conversation', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the tabs beside a conversation', { timeout: 240_000 }, () => {
   const service = useConsole();
   const { open } = service;
   let id: string;

@@ -14,7 +14,7 @@ const percentOf = (page: Page) =>
   });
 const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 
-describe.skipIf(missing !== null)('the panes of a session page', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the panes of a session page', { timeout: 240_000 }, () => {
   const service = useConsole();
   const { open } = service;
 
@@ -65,12 +65,12 @@ describe.skipIf(missing !== null)('the panes of a session page', { timeout: 120_
     const id = await createSession(service.test, { prompt: 'Wait' });
     const { page } = await open(`/sessions/${id}`);
     await separator(page).waitFor();
-    await expect.poll(() => percentOf(page)).toBe(60);
+    await expect.poll(() => percentOf(page)).toBe(56);
     await separator(page).focus();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowRight');
-    expect(await separator(page).getAttribute('aria-valuenow')).toBe('64');
-    await expect.poll(() => percentOf(page)).toBe(64);
+    expect(await separator(page).getAttribute('aria-valuenow')).toBe('60');
+    await expect.poll(() => percentOf(page)).toBe(60);
     await page.keyboard.press('Home');
     expect(await separator(page).getAttribute('aria-valuenow')).toBe('30');
     // It waits until the page does not move any more.
@@ -87,7 +87,7 @@ describe.skipIf(missing !== null)('the panes of a session page', { timeout: 120_
     expect(await separator(page).getAttribute('aria-valuenow')).toBe(String(chosen));
     await expect.poll(() => percentOf(page)).toBe(chosen);
     await separator(page).dblclick();
-    expect(await separator(page).getAttribute('aria-valuenow')).toBe('60');
+    expect(await separator(page).getAttribute('aria-valuenow')).toBe('56');
     await separator(page).focus();
     await page.keyboard.press('Enter');
     await separator(page).waitFor({ state: 'detached' });

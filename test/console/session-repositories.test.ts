@@ -8,7 +8,7 @@ import { writeProfiles } from '../support/profiles.ts';
 import { createSession } from '../support/sessions.ts';
 import { shellAgent } from '../support/shell-agent.ts';
 
-describe.skipIf(missing !== null)('the page of a session with repositories', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the page of a session with repositories', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {

@@ -17,7 +17,7 @@ const untilSubscribed = (page: Page) =>
     });
   });
 
-describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the list of sessions', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {
@@ -82,7 +82,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
           await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
           return links.count();
         },
-        { timeout: 30_000 },
+        { timeout: 60_000 },
       )
       .toBe(230);
     const addresses = await links.evaluateAll((all) => all.map((each) => each.getAttribute('href')));
@@ -97,6 +97,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await start('About carrots', { tags: ['roots'] });
     const { page, titles } = await open();
     await page.getByRole('link', { name: 'About apples' }).waitFor();
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
     await page.getByLabel('Tag').fill('fruit');
     await expect.poll(titles).toEqual(['About pears', 'About apples']);
     await page.getByLabel('Search titles').fill('pears');
@@ -110,6 +111,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await start('More pears', { tags: ['fruit'] });
     await start('More apples', { tags: ['fruit'] });
     await expect.poll(titles).toEqual(['More pears', 'About pears']);
+    await page.getByRole('button', { name: 'Filter (1)' }).click();
     await page.getByLabel('Status').selectOption('Needs you');
     await page.getByText('No matching sessions').waitFor();
     // As if its agent asked, without a worker.
@@ -162,21 +164,23 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
           return needed > offsetWidth ? [value] : [];
         }),
       );
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
     for (const width of [1_440, 1_280, 1_024, 640]) {
       await page.setViewportSize({ width, height: 800 });
       await picture('filters');
       expect(await clipped(), String(width)).toEqual([]);
     }
     await page.setViewportSize({ width: 390, height: 844 });
-    await page.getByLabel('Status').waitFor({ state: 'hidden' });
-    await page.getByRole('button', { name: 'Filter', exact: true }).click();
     await picture('filters');
     expect(await clipped()).toEqual([]);
     await page.getByLabel('Status').selectOption('Failed');
     await page.getByText('No matching sessions').waitFor();
+    // A filter that is set stays.
     await page.getByRole('button', { name: 'Filter (1)' }).click();
-    await page.getByLabel('Status').waitFor({ state: 'hidden' });
+    await page.getByLabel('Origin').waitFor({ state: 'hidden' });
+    expect(await page.getByLabel('Status').isVisible()).toBe(true);
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
+    await page.getByLabel('Status').waitFor({ state: 'hidden' });
     await page.getByRole('link', { name: 'The only one' }).waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
     await page.context().close();
@@ -191,6 +195,7 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 120_000 }, 
     await page.evaluate((id) => localStorage.setItem('switchyard:organization', id), organizationId);
     await page.reload();
     await page.getByRole('link', { name: 'Of today' }).waitFor();
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
     await pick(page, 'Tag', 'before');
     await page.getByRole('link', { name: 'Of today' }).waitFor({ state: 'detached' });
     await page.getByRole('link', { name: 'Of the past' }).waitFor();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { missing, seriousFindings, useConsole } from '../support/console-browser.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('the link to a session', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('the link to a session', { timeout: 240_000 }, () => {
   const all = useConsole();
 
   const addressOf = (id: string) => `/sessions/${id.replace('devin-', '')}`;

@@ -266,7 +266,7 @@ it('the tab that used a link may repeat it for a minute, and nobody else', async
   }
 });
 
-it('the first start prints a link that signs in, and no later one does', { timeout: 60_000 }, async () => {
+it('the first start prints a link that signs in, and no later one does', { timeout: 240_000 }, async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-first-'));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
   const env = { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'error', ROLES: 'api' };

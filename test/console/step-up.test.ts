@@ -6,7 +6,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { stopClock } from '../support/clock.ts';
 import { missing, openBrowser, openSignedIn, openWindow, seriousFindings } from '../support/console-browser.ts';
 
-describe.skipIf(missing !== null)('actions that grant lasting access, in the console', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('actions that grant lasting access, in the console', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {
@@ -62,6 +62,7 @@ describe.skipIf(missing !== null)('actions that grant lasting access, in the con
     expect(await usersOf('ada@example.com')).toBe(0);
     await field.fill(test.adminToken);
     await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'I’ve saved it' }).click();
     await page.getByRole('link', { name: 'Ada' }).waitFor();
     expect(await page.getByRole('dialog').count()).toBe(0);
     expect(await usersOf('ada@example.com')).toBe(1);
@@ -71,6 +72,7 @@ describe.skipIf(missing !== null)('actions that grant lasting access, in the con
     await second.getByRole('button', { name: 'New user' }).click();
     await second.getByLabel('Email').fill('bob@example.com');
     await second.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
+    await second.getByRole('button', { name: 'I’ve saved it' }).click();
     await second.getByRole('link', { name: 'bob@example.com' }).waitFor();
     const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
     expect(stored).not.toContain(test.adminToken);
@@ -90,7 +92,7 @@ describe.skipIf(missing !== null)('actions that grant lasting access, in the con
     await form.getByRole('button', { name: 'Add', exact: true }).click();
     await confirm(page).getByLabel('Token').fill(test.adminToken);
     await page.keyboard.press('Enter');
-    await expect.poll(() => usersOf('eve@example.com'), { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => usersOf('eve@example.com'), { timeout: 60_000 }).toBe(1);
     expect(pageErrors).toEqual([]);
     await page.context().close();
   });

@@ -7,7 +7,7 @@ import { createSession, makeOrganization, say } from '../support/sessions.ts';
 
 const secretOf = (page: Page) => page.evaluate((key) => localStorage.getItem(key), secretKey);
 
-describe.skipIf(missing !== null)('tabs of one browser', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('tabs of one browser', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {

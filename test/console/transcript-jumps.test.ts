@@ -4,11 +4,21 @@ import { missing, seriousFindings, useConsole } from '../support/console-browser
 import { sayMany } from '../support/many-sessions.ts';
 import { appendToLog, createSession, say, toolCall } from '../support/sessions.ts';
 
-describe.skipIf(missing !== null)('a long transcript', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('a long transcript', { timeout: 240_000 }, () => {
   const all = useConsole({ roles: ['api'] });
 
   const open = (at: string) => all.open(at);
   const message = (page: Page, text: string) => page.getByRole('log').getByText(text, { exact: true });
+  /** True if the message is rendered within the visible part of the transcript. */
+  const isInView = async (page: Page, text: string) => {
+    const [box, log] = [
+      await message(page, text)
+        .boundingBox({ timeout: 100 })
+        .catch(() => null),
+      await page.getByRole('log').boundingBox(),
+    ];
+    return box !== null && log !== null && box.y >= log.y && box.y + box.height <= log.y + log.height + 1;
+  };
   const focused = (page: Page) => page.evaluate(() => document.activeElement?.textContent ?? '');
 
   it('folds finished tool calls, and shows failed ones', async () => {
@@ -76,6 +86,22 @@ describe.skipIf(missing !== null)('a long transcript', { timeout: 120_000 }, () 
     await page.keyboard.press('End');
     await message(page, 'followed again').waitFor();
     expect(consoleErrors).toEqual([]);
+  });
+
+  it('opens at the end of long messages that were loaded in advance', async () => {
+    const id = await createSession(all.test, { prompt: 'Write much', title: 'Tall' });
+    await say(all.test, id, ...Array.from({ length: 60 }, (_, n) => `${'A line of it.\n\n'.repeat(8)}\n\ntall ${n}`));
+    const { page } = await open('/sessions');
+    const link = page.getByRole('link', { name: 'Tall', exact: true });
+    const isPreloaded = page.waitForResponse(
+      (each) => each.request().postData()?.includes('sessionPageQuery') ?? false,
+    );
+    await link.hover();
+    await (await isPreloaded).finished();
+    await link.click();
+    await expect.poll(() => isInView(page, 'tall 59')).toBe(true);
+    await say(all.test, id, `${'More.\n\n'.repeat(8)}\n\ntall 60`);
+    await expect.poll(() => isInView(page, 'tall 60')).toBe(true);
   });
 
   it('scrolls from a jump through all later parts to the end, without a gap', async () => {

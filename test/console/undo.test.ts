@@ -12,7 +12,7 @@ function withResolvers() {
   return { promise, resolve: () => settle[0]?.() };
 }
 
-describe.skipIf(missing !== null)('actions in the console', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('actions in the console', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {
@@ -56,7 +56,8 @@ describe.skipIf(missing !== null)('actions in the console', { timeout: 120_000 }
     await page.getByText('This session is archived').waitFor();
     expect((await read(token, id)).isArchived).toBe(false);
     release();
-    await page.getByText('Session archived.').waitFor();
+    // It stays while the pointer is on it.
+    await page.getByText('Session archived.').hover();
     expect((await read(token, id)).isArchived).toBe(true);
     await picture('undo');
     expect(await seriousFindings(page)).toEqual([]);

@@ -25,7 +25,7 @@ const bring = (page: Page, how: 'dragover' | 'drop' | 'paste', files: Record<str
     [how, files, text] as const,
   );
 
-describe.skipIf(missing !== null)('files in the console', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('files in the console', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {

@@ -16,7 +16,7 @@ const deleteButton = (page: Page) =>
   page.getByRole('tabpanel', { name: 'Details' }).getByRole('button', { name: 'Delete workspace' });
 const status = (page: Page) => page.getByRole('status').filter({ hasText: 'The workspace and its files were deleted' });
 
-describe.skipIf(missing !== null)('a session’s workspace on its page', { timeout: 120_000 }, () => {
+describe.skipIf(missing !== null)('a session’s workspace on its page', { timeout: 240_000 }, () => {
   let test: TestApp;
   let browser: Browser;
   beforeAll(async () => {

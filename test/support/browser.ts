@@ -77,7 +77,7 @@ export async function openPage(): Promise<Page> {
   };
   const waitFor = (expression: string) =>
     run(`new Promise((resolve, reject) => {
-      const last = Date.now() + 20000;
+      const last = Date.now() + 60000;
       const look = () => {
         if (${expression}) resolve();
         else if (Date.now() > last) reject(new Error(${JSON.stringify(`Never came: ${expression}`)}));

@@ -148,7 +148,7 @@ export async function openWindow(
     viewport: { width, height: width < 500 ? shapes.phone.height : shapes.desktop.height },
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   const consoleErrors: string[] = [];
   const foreign: string[] = [];
   page.on('pageerror', (error) => consoleErrors.push(error.message));
@@ -324,3 +324,7 @@ export async function heapHas(page: Page, text: string): Promise<boolean> {
   await session.detach();
   return snapshot.includes(text);
 }
+
+/** The log positions of the messages that the page currently renders. */
+export const shownSeqs = (page: Page) =>
+  page.locator('[data-seq]').evaluateAll((all) => all.map((each) => Number(each.getAttribute('data-seq'))));

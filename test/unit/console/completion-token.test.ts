@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { splitPath, tokenAt } from '../../../web/src/session/completion-token.ts';
+import { tokenAt } from '../../../web/src/session/completion-token.ts';
 
 const at = (text: string) => tokenAt(text, text.length);
 
@@ -8,6 +8,7 @@ describe('the word that is completed', () => {
     ['@', { sign: '@', search: '', start: 0 }],
     ['See @acme/si', { sign: '@', search: 'acme/si', start: 4 }],
     ['See (@src/a.ts', { sign: '@', search: 'src/a.ts', start: 5 }],
+    ['@Übung', { sign: '@', search: 'Übung', start: 0 }],
     ['line\n!dep', { sign: '!', search: 'dep', start: 5 }],
     ['/', { sign: '!', search: '', start: 0 }],
     ['/rel', { sign: '!', search: 'rel', start: 0 }],
@@ -20,11 +21,5 @@ describe('the word that is completed', () => {
 
   it('ends at the cursor', () => {
     expect(tokenAt('@src and more', 4)).toEqual({ sign: '@', search: 'src', start: 0 });
-  });
-
-  it('is divided into a directory and a name', () => {
-    expect(splitPath('src/deep/fi')).toEqual({ directory: 'src/deep', name: 'fi' });
-    expect(splitPath('fi')).toEqual({ directory: '', name: 'fi' });
-    expect(splitPath('src/')).toEqual({ directory: 'src', name: '' });
   });
 });

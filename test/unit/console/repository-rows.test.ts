@@ -22,7 +22,8 @@ it('shows the steps of a clone as one row, and each clone of its own', () => {
 });
 
 it('leaves out the error, the message and the status that repeat the failure of a clone', () => {
-  const body = 'The repository git.test/acme/site cannot be used: It is gone. Send a message to try again.';
+  const body =
+    'The repository git.test/acme/site cannot be used: It is gone. Send a message to try again, or start a session in another repository.';
   const failure = [
     step(1, 'FAILED'),
     entry(2, { __typename: 'ErrorEvent', body, failure: 'REPOSITORY_UNAVAILABLE' }),

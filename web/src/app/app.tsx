@@ -5,10 +5,13 @@ import { beginWith, createViewerEnvironment } from '../relay/environment.ts';
 import { syncSession, syncSessionOnReturn } from '../relay/session-sync.ts';
 import { clearLeaving, onSignIn } from '../relay/signed-out.ts';
 import { ConfirmSignIn } from '../sign-in/confirm-dialog.tsx';
+import { ConfirmPage } from '../sign-in/confirm-page.tsx';
 import { SignIn } from '../sign-in/sign-in.tsx';
+import { confirmPath } from '../sign-in/sign-on.ts';
 import { ErrorBoundary, RenewContext } from '../ui/error-boundary.tsx';
 import { ToastProvider } from '../ui/toasts.tsx';
 import { Gate } from './gate.tsx';
+import { preloadPage } from './page-loaders.ts';
 import { Pages } from './pages.tsx';
 
 /** The whole console: the sign-in form, or the pages of a signed-in user. */
@@ -45,8 +48,11 @@ export function App() {
       }),
     [renew, enter],
   );
+  // After the request for the signed-in user, which must not wait for a connection.
+  useEffect(() => preloadPage(location.pathname), []);
   useEffect(syncSessionOnReturn, []);
-  const isLink = location.pathname === '/sign-in';
+  if (location.pathname === confirmPath && !signedOut) return <ConfirmPage />;
+  const isLink = /^\/sign-in(?:\/|$)/.test(location.pathname);
   if (signedOut || isLink) return <SignIn isSudden={signedOut?.isSudden ?? false} onDone={enter} />;
   return (
     <RelayEnvironmentProvider environment={viewerEnvironment.environment} key={epoch}>

@@ -21,7 +21,8 @@ export function SessionChunk({ id }: { readonly id: string }) {
   const [, setLoaded] = useState(loaded !== null);
   const [error, setError] = useState<Error | null>(null);
   useEffect(() => {
-    if (loaded === null) loadWithRetry(loadSessionChunk).then(() => setLoaded(true), setError);
+    // Even if the code is loaded by now: it was not at the rendering, which showed the placeholder.
+    loadWithRetry(loadSessionChunk).then(() => setLoaded(true), setError);
   }, []);
   if (error !== null) throw error;
   return loaded === null ? <Loading label={common.loadingPage} /> : <loaded.SessionPage id={id} />;

@@ -1,8 +1,10 @@
 import { changesPanel as texts } from '../texts/changes.ts';
+import { commentList as commentTexts } from '../texts/comments.ts';
 import { common } from '../texts/common.ts';
 import { RichText } from '../ui/rich-text.tsx';
 import './changes.css';
 import { useCallback, useEffect, useId, useRef, useState } from 'react';
+import { useComments } from '../comments/comment-draft.ts';
 import { useUrlParams } from '../layout/use-url-params.ts';
 import { repositoryName } from '../session/repository-text.ts';
 import { Button } from '../ui/button.tsx';
@@ -28,6 +30,8 @@ export interface ChangesPanelProps {
   readonly updatedAt: string | null;
   readonly hasRepositories: boolean;
   readonly isTurnOpen: boolean;
+  /** Moves the focus to the field for messages. */
+  readonly onWrite: () => void;
 }
 
 const urlNames = ['turn', 'repository', 'find', 'file'] as const;
@@ -41,9 +45,10 @@ export function ChangesPanel(props: ChangesPanelProps) {
 }
 
 function TurnChanges(props: ChangesPanelProps & { readonly turn: number | null }) {
-  const { id, sessionId, updatedAt, isTurnOpen, turn } = props;
+  const { id, sessionId, updatedAt, isTurnOpen, turn, onWrite } = props;
   const { values, change } = useUrlParams(urlNames);
   const box = useRef<HTMLElement>(null);
+  const { comments } = useComments();
   const loaded = useChanges(id, turn, updatedAt);
   const { shown, error, showLatest, showNext, isOutdated } = loaded;
   const [refresh, isRefreshing] = useRefresh(sessionId, updatedAt);
@@ -94,6 +99,11 @@ function TurnChanges(props: ChangesPanelProps & { readonly turn: number | null }
             {isRefreshing ? texts.refreshing : common.refresh}
           </Button>
         )}
+        {comments.length > 0 && (
+          <Button size="small" icon="edit" title={texts.writeTitle} onClick={onWrite}>
+            {commentTexts.count({ count: comments.length })}
+          </Button>
+        )}
         {choose && <ViewChoice view={view} choose={choose} />}
       </div>
       <p role="status" className={isOutdated || isReplaced ? 'banner quiet newer' : undefined}>
@@ -126,6 +136,7 @@ function TurnChanges(props: ChangesPanelProps & { readonly turn: number | null }
             <RepositoryFiles
               {...{ id, turn, view, box }}
               changes={repository}
+              isOnly={shown?.repositories.length === 1}
               search={values.find}
               path={values.file}
               onSearch={(find) => change({ find })}

@@ -17,7 +17,7 @@ export interface Hunk {
 const maxLineLength = 2_000;
 
 /** Follows a last line without a line feed, as in the output of git. */
-const noLineFeed = texts.noNewline;
+export const noLineFeed = texts.noNewline;
 
 /** Lines of a file that are shown at first, and more of them by each click. */
 export const linesAtOnce = 1_000;

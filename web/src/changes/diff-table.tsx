@@ -1,10 +1,12 @@
 import { diffTable as texts } from '../texts/changes.ts';
 import './diff-table.css';
-import { Fragment, useMemo, useState } from 'react';
+import { Fragment, useMemo, useRef, useState } from 'react';
 import { Decoration, Diff, Hunk as DiffHunk, type DiffType, type HunkData } from 'react-diff-view';
 import { Button } from '../ui/button.tsx';
+import { fileLines } from './comment-lines.ts';
 import { countLines, firstLines, type Hunk, languageOf, linesAtOnce, toHunkData } from './diff-lines.ts';
 import { useTokens } from './highlight.ts';
+import { OutdatedComments, renderLineButton, useLineComments } from './line-comments.tsx';
 import { sideBySide } from './pair-lines.ts';
 
 /** The arrangement of a diff: both versions in one column, or side by side. */
@@ -28,9 +30,22 @@ export function DiffTable({ path, status, hunks, view }: DiffTableProps) {
   }, [shown, view]);
   const tokens = useTokens(shown, languageOf(path));
   const more = Math.min(linesAtOnce, all - count);
+  const box = useRef<HTMLDivElement>(null);
+  const lines = useMemo(() => fileLines(hunks), [hunks]);
+  const { isEnabled, widgets, outdated, selected, handlers } = useLineComments(path, lines, box);
   return (
-    <div className="diff-table">
-      <Diff diffType={diffType(status)} hunks={data} viewType={view} tokens={tokens} optimizeSelection>
+    <div className="diff-table" ref={box} {...(isEnabled && handlers)}>
+      <OutdatedComments>{outdated}</OutdatedComments>
+      <Diff
+        diffType={diffType(status)}
+        hunks={data}
+        viewType={view}
+        tokens={tokens}
+        widgets={widgets}
+        selectedChanges={selected}
+        {...(isEnabled && { renderGutter: renderLineButton })}
+        optimizeSelection
+      >
         {(parts) =>
           parts.map((hunk) => (
             <Fragment key={`${hunk.oldStart},${hunk.newStart}`}>

@@ -10,6 +10,7 @@ import type { Hunk } from './diff-lines.ts';
 import { DiffTable, type DiffView } from './diff-table.tsx';
 import { linesOf, modeChange, noDiffText, statusOf } from './file-text.ts';
 import type { ListedFile, LoadedHunks } from './files-store.ts';
+import { OutdatedComments, useLineComments } from './line-comments.tsx';
 
 interface FileCardProps {
   readonly file: ListedFile;
@@ -101,7 +102,7 @@ function Body({ file, hunks, view, onLoad }: Pick<FileCardProps, 'file' | 'hunks
   useEffect(() => {
     if (text === null && hunks === undefined) onLoad(file);
   }, [text, hunks, onLoad, file]);
-  if (text !== null) return <p className="file-note">{text}</p>;
+  if (text !== null) return <NoDiff path={file.path} text={text} />;
   if (hunks instanceof Error) {
     return (
       <p className="file-note" role="alert">
@@ -126,3 +127,16 @@ function Body({ file, hunks, view, onLoad }: Pick<FileCardProps, 'file' | 'hunks
   }
   return <DiffTable path={file.path} status={file.status} hunks={hunks as readonly Hunk[]} view={view} />;
 }
+
+function NoDiff({ path, text }: { readonly path: string; readonly text: string }) {
+  const box = useRef<HTMLDivElement>(null);
+  const { outdated } = useLineComments(path, noLines, box);
+  return (
+    <div className="no-diff" ref={box}>
+      <OutdatedComments>{outdated}</OutdatedComments>
+      <p className="file-note">{text}</p>
+    </div>
+  );
+}
+
+const noLines: readonly [] = [];

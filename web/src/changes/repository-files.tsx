@@ -9,6 +9,7 @@ import { FileList } from './file-list.tsx';
 import { FileTree } from './file-tree.tsx';
 import { FilesStore, type ListedFile } from './files-store.ts';
 import type { RepositoryChanges } from './use-changes.ts';
+import { ComparisonContext, useMissingFiles } from './use-file-comments.ts';
 
 /** The time after the last key until the filter applies. */
 const filterMs = 250;
@@ -17,6 +18,8 @@ interface RepositoryFilesProps {
   readonly id: string;
   readonly turn: number | null;
   readonly changes: RepositoryChanges;
+  /** True if the session has no other repository. */
+  readonly isOnly: boolean;
   readonly view: DiffView;
   readonly search: string;
   /** The path of the file in the URL; empty: none. */
@@ -30,7 +33,7 @@ interface RepositoryFilesProps {
 
 /** The tree and the diffs of a repository's changed files. */
 export function RepositoryFiles(props: RepositoryFilesProps) {
-  const { id, turn, changes, view, search, path, box, onSearch, onPath, onReplaced } = props;
+  const { id, turn, changes, isOnly, view, search, path, box, onSearch, onPath, onReplaced } = props;
   const environment = useRelayEnvironment();
   const { directory } = changes.repository;
   const { updatedAt } = changes;
@@ -54,6 +57,8 @@ export function RepositoryFiles(props: RepositoryFilesProps) {
   useEffect(() => {
     if (isReplaced) onReplaced();
   }, [isReplaced, onReplaced]);
+  const comparison = useMemo(() => ({ directory, turn, isOnlyRepository: isOnly }), [directory, turn, isOnly]);
+  useMissingFiles(comparison, search === '' && !hasMore && total !== null ? files : null);
   const choose = (file: ListedFile) => {
     setTarget({ key: file.key, hasFocus: true });
     onPath(file.path);
@@ -100,7 +105,9 @@ export function RepositoryFiles(props: RepositoryFilesProps) {
             {search === '' ? texts.filesGone : texts.noMatches}
           </p>
         )}
-        <FileList {...{ store, snapshot, view, box, target }} />
+        <ComparisonContext value={comparison}>
+          <FileList {...{ store, snapshot, view, box, target }} />
+        </ComparisonContext>
       </div>
     </div>
   );

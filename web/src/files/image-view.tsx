@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { imageView as texts } from '../texts/files.ts';
+import { drawReduced } from '../ui/draw-reduced.ts';
 import { writeNumber } from '../ui/number.ts';
 import { type FileSource, useFileLink } from './use-file.ts';
 
@@ -41,7 +42,7 @@ export function ImageView({ source, label, onFail }: ImageViewProps) {
       const response = await fetch(`${pathname}${search}`, { signal: ended.signal });
       if (!response.ok) throw new Error(`The service answered with ${response.status}.`);
       const image = await createImageBitmap(await response.blob());
-      if (isCurrent) draw(canvas.current, image);
+      if (isCurrent && canvas.current) drawReduced(canvas.current, image, { width: maxPixels, height: maxPixels });
       if (isCurrent) setSize({ width: image.width, height: image.height });
       image.close();
     };
@@ -63,12 +64,4 @@ export function ImageView({ source, label, onFail }: ImageViewProps) {
       )}
     </figure>
   );
-}
-
-function draw(canvas: HTMLCanvasElement | null, image: ImageBitmap): void {
-  const scale = Math.min(1, maxPixels / Math.max(image.width, image.height));
-  if (canvas === null) return;
-  canvas.width = Math.max(1, Math.round(image.width * scale));
-  canvas.height = Math.max(1, Math.round(image.height * scale));
-  canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
 }

@@ -23,6 +23,7 @@ import { type InboxGroupName, type InboxOf, inboxGroups, type Scope, setScope, u
 import { NotificationSwitch } from './notification-switch.tsx';
 import { type Archivable, useArchive } from './use-archive.ts';
 import { useInboxKeys } from './use-inbox-keys.ts';
+import { useOneTabStop } from './use-one-tab-stop.ts';
 import { type Pinnable, usePin } from './use-pin.ts';
 
 const pageSize = 25;
@@ -54,6 +55,7 @@ export function InboxList({ inbox, isPage = false }: InboxListProps) {
   const mayArchive = hasMarks && may('USE_SESSIONS');
   const scroll = useRef<HTMLDivElement>(null);
   useInboxKeys(scroll);
+  useOneTabStop(scroll);
   useLayoutEffect(() => {
     const element = scroll.current;
     if (!element) return;

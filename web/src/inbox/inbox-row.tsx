@@ -77,7 +77,7 @@ export const InboxRow = memo(function InboxRow(props: InboxRowProps) {
     `,
     reference,
   );
-  const { id, sessionId, isPinned, updatedAt, status } = session;
+  const { id, sessionId, isPinned, updatedAt, status, statusDetail } = session;
   const title = plainTitle(session.title);
   const { label, tone, isWorking = false } = showStatus(session);
   // The page that shows a session marks it as read.
@@ -86,7 +86,7 @@ export const InboxRow = memo(function InboxRow(props: InboxRowProps) {
     const row = currentTarget.closest('li');
     // By a key.
     if (detail === 0 && row) leaveRow(row);
-    onArchive?.({ sessionId, status });
+    onArchive?.({ sessionId, status, statusDetail });
   };
   return (
     <li className="inbox-row" data-unread={isUnread || undefined} data-current={isCurrent || undefined}>

@@ -9,15 +9,12 @@ interface Reasoned {
   readonly pendingQuestion: { readonly reason: string } | null | undefined;
 }
 
-/**
- * Returns the reason why a session needs a person; null: it needs nobody, its pull requests say the reason, or it waits for the next
- * message.
- */
+/** Returns the reason why a session needs a person; null: it needs nobody, or its pull requests say the reason. */
 export function reasonOf({ group, pendingQuestion, ...session }: Reasoned): Pick<Shown, 'label' | 'tone'> | null {
   if (group !== 'NEEDS_YOU') return null;
   if (pendingQuestion) {
     return { label: pendingQuestion.reason === 'PERMISSION' ? texts.permission : texts.question, tone: 'warn' };
   }
   const { label, tone } = showStatus(session);
-  return tone === 'bad' || (tone === 'warn' && session.statusDetail !== 'WAITING_FOR_USER') ? { label, tone } : null;
+  return tone === 'bad' || tone === 'warn' ? { label, tone } : null;
 }

@@ -2,10 +2,9 @@ import { useCallback } from 'react';
 import { graphql } from 'react-relay';
 import type { RecordSourceSelectorProxy } from 'relay-runtime';
 import type { useArchiveMutation } from '../__generated__/useArchiveMutation.graphql.ts';
-import type { useArchiveResumeMutation } from '../__generated__/useArchiveResumeMutation.graphql.ts';
 import type { useArchiveUndoMutation } from '../__generated__/useArchiveUndoMutation.graphql.ts';
 import { useMutation } from '../relay/use-mutation.ts';
-import { awake } from '../sessions/awake.ts';
+import { useRestoreAwake } from '../sessions/use-restore-awake.ts';
 import { bulkResults } from '../texts/sessions.ts';
 import { useToasts } from '../ui/toasts.tsx';
 import type { InboxOf } from './inbox-scope.ts';
@@ -15,6 +14,7 @@ import { moveRow } from './move-row.ts';
 export interface Archivable {
   readonly sessionId: string;
   readonly status: string;
+  readonly statusDetail: string | null | undefined;
 }
 
 /** Returns a function that archives a session of the inbox, and offers to undo it. The row disappears at once. */
@@ -46,17 +46,10 @@ export function useArchive(inbox: InboxOf): (session: Archivable) => void {
       }
     }
   `);
-  const [resume] = useMutation<useArchiveResumeMutation>(graphql`
-    mutation useArchiveResumeMutation($input: ResumeSessionInput!) {
-      resumeSession(input: $input) {
-        userErrors {
-          message
-        }
-      }
-    }
-  `);
+  const restoreAwake = useRestoreAwake();
   return useCallback(
-    async ({ sessionId, status }) => {
+    async (session) => {
+      const { sessionId } = session;
       const input = { sessionId };
       const hide = (store: RecordSourceSelectorProxy) => void moveRow(store, inbox, sessionId, null);
       if ((await archive({ input }, hide)).errors !== null) return;
@@ -64,10 +57,9 @@ export function useArchive(inbox: InboxOf): (session: Archivable) => void {
         // The row returns with the live changes.
         if ((await unarchive({ input })).errors !== null) return;
         toasts.say(bulkResults.unarchived(1));
-        // Archiving suspends a session that runs.
-        if (awake.has(status)) await resume({ input });
+        await restoreAwake(session);
       });
     },
-    [inbox, archive, unarchive, resume, toasts],
+    [inbox, archive, unarchive, restoreAwake, toasts],
   );
 }

@@ -2,8 +2,8 @@ import { type RefObject, useEffect } from 'react';
 import { isInDialog, isTyping } from '../ui/focus.ts';
 
 /**
- * Keys of the inbox: `j` and `k` move down and up along its rows, from the session that the page shows if no row has the focus,
- * `u` moves to the next unread row, `s` pins or unpins the row with the focus, and `a` archives it.
+ * Keys of the inbox: `j` and `k` move down and up along its rows, from the session that the page shows if no row has the focus. The
+ * arrow keys do so if a row has it. `u` moves to the next unread row, `s` pins or unpins the row with the focus, and `a` archives it.
  */
 export function useInboxKeys(list: RefObject<HTMLElement | null>): void {
   useEffect(() => {
@@ -13,8 +13,8 @@ export function useInboxKeys(list: RefObject<HTMLElement | null>): void {
       const row = (event.target as Element | null)?.closest?.('.inbox-row');
       const own = row?.querySelector<HTMLElement>('[data-list-item]') ?? null;
       const at = own ? rows.indexOf(own) : rows.findIndex((each) => each.ariaCurrent === 'page');
-      if (event.key === 'j') rows[Math.min(at + 1, rows.length - 1)]?.focus();
-      else if (event.key === 'k') rows[Math.max(at - 1, 0)]?.focus();
+      if (event.key === 'j' || (own && event.key === 'ArrowDown')) rows[Math.min(at + 1, rows.length - 1)]?.focus();
+      else if (event.key === 'k' || (own && event.key === 'ArrowUp')) rows[Math.max(at - 1, 0)]?.focus();
       else if (event.key === 'u') nextUnread(rows, at)?.focus();
       else if (event.key === 's' && own) row?.querySelector<HTMLElement>('[data-act="pin"]')?.click();
       else if (event.key === 'a' && own) row?.querySelector<HTMLElement>('[data-act="archive"]')?.click();

@@ -19,6 +19,9 @@ const mayChangeOrganization = ({ may }: Signed) => may('MANAGE_ORGANIZATIONS') |
 const mayChangeOrganizations = ({ may }: Signed) => may('MANAGE_ORGANIZATIONS') && may('READ_ACCOUNT_META');
 const mayChangeEnterprise = ({ may }: Signed) => may('MANAGE_BILLING') || may('MANAGE_ENTERPRISE_SETTINGS');
 const mayChangeKeys = ({ may }: Signed) => may('MANAGE_ORG_SECRETS') || may('MANAGE_ENTERPRISE_SETTINGS');
+/** Returns true for users who are signed in for all of their organizations: a token of theirs is for all of them too. */
+export const mayHaveTokens = ({ viewer }: Signed) => viewer.user != null && viewer.organization == null;
+
 /** Returns true if the viewer can have model keys of their own: a service user cannot, nor a user with a token for one organization. */
 export const mayHaveKeys = ({ viewer, may }: Signed) =>
   viewer.user != null && viewer.organization == null && may('USE_SESSIONS');
@@ -88,7 +91,10 @@ export const workNavigation: readonly NavigationGroup[] = [
 export const settingsNavigation: readonly NavigationGroup[] = [
   {
     label: texts.yourAccount,
-    items: [{ path: '/manage/my-model-keys', label: common.myModelKeys, icon: 'key', isFor: mayHaveKeys }],
+    items: [
+      { path: '/manage/my-tokens', label: common.myTokens, icon: 'terminal', isFor: mayHaveTokens },
+      { path: '/manage/my-model-keys', label: common.myModelKeys, icon: 'key', isFor: mayHaveKeys },
+    ],
   },
   {
     label: common.organization,

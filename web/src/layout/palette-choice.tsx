@@ -3,13 +3,15 @@ import { Icon, type IconName } from '../ui/icons.tsx';
 
 /** A group of the palette's choices with its heading; nothing without choices. */
 export function ChoiceGroup({ label, children }: { readonly label: string; readonly children: readonly ReactNode[] }) {
-  const id = useId();
   if (children.length === 0) return null;
   return (
-    <>
-      <h3 id={id}>{label}</h3>
-      <ul aria-labelledby={id}>{children}</ul>
-    </>
+    // biome-ignore lint/a11y/useSemanticElements: a group of options of a list box, not of fields.
+    <div role="group" aria-label={label}>
+      <div className="palette-heading" aria-hidden="true">
+        {label}
+      </div>
+      {children}
+    </div>
   );
 }
 
@@ -21,13 +23,12 @@ interface ChoiceItemProps {
   readonly onChoose: () => void;
 }
 
-/** A choice of the palette. */
+/** A choice of the palette. The field of the palette keeps the focus, see {@link useActiveChoice}. */
 export function ChoiceItem({ icon, children, address, onChoose }: ChoiceItemProps) {
+  const id = useId();
   return (
-    <li>
-      <button type="button" data-choice data-address={address} onClick={onChoose}>
-        <Icon name={icon} /> {children}
-      </button>
-    </li>
+    <button type="button" role="option" id={id} tabIndex={-1} data-choice data-address={address} onClick={onChoose}>
+      <Icon name={icon} /> {children}
+    </button>
   );
 }

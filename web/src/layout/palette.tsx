@@ -1,7 +1,16 @@
 import { common } from '../texts/common.ts';
 import { palette as texts } from '../texts/layout.ts';
 import './palette.css';
-import { type KeyboardEvent, Suspense, useDeferredValue, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  Suspense,
+  useDeferredValue,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import { useLocation } from 'wouter';
 import type { paletteQuery } from '../__generated__/paletteQuery.graphql.ts';
@@ -18,6 +27,7 @@ import { settingsNavigation, visibleGroups, workNavigation } from './navigation.
 import { type PaletteAction, useRegisteredActions } from './page-actions.ts';
 import { ChoiceGroup, ChoiceItem } from './palette-choice.tsx';
 import { PaletteMatches } from './palette-matches.tsx';
+import { useActiveChoice } from './use-active-choice.ts';
 import { useGeneralActions } from './use-general-actions.ts';
 
 /** Opens and closes the palette on Ctrl-K or Command-K. */
@@ -52,20 +62,22 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   // The text whose choices are shown, and whether Enter was pressed before those of the current text were.
   const shown = useRef<string>(null);
   const isEntered = useRef(false);
-  const findChoices = () => [...(box.current?.querySelectorAll<HTMLElement>('[data-choice]') ?? [])];
+  const listId = useId();
+  const { active, activate, findChoices } = useActiveChoice(box);
   const onShown = (current: string) => {
+    const isNew = shown.current !== current;
     shown.current = current;
+    if (isNew || active()?.isConnected !== true) activate(findChoices()[0]);
     if (isEntered.current && current === text.trim()) findChoices()[0]?.click();
   };
-  // The choices are buttons: the arrow keys move between them, and Enter presses the first if none is focused.
   const press = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
     const choices = findChoices();
-    const at = choices.indexOf(document.activeElement as HTMLElement);
-    if (event.key === 'ArrowDown') choices[Math.min(at + 1, choices.length - 1)]?.focus();
-    else if (event.key === 'ArrowUp' && at > 0) choices[at - 1]?.focus();
-    else if (event.key === 'ArrowUp') box.current?.querySelector('input')?.focus();
-    else if (event.key === 'Enter' && at < 0 && shown.current === text.trim()) choices[0]?.click();
-    else if (event.key === 'Enter' && at < 0) isEntered.current = true;
+    const at = choices.indexOf(active() as HTMLElement);
+    if (event.key === 'ArrowDown') activate(choices[(at + 1) % choices.length]);
+    else if (event.key === 'ArrowUp') activate(choices.at(Math.max(at, 0) - 1));
+    else if (event.key === 'Enter' && shown.current === text.trim()) (choices[at] ?? choices[0])?.click();
+    else if (event.key === 'Enter') isEntered.current = true;
     else return;
     event.preventDefault();
   };
@@ -87,6 +99,10 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         <Icon name="search" />
         <input
           type="search"
+          role="combobox"
+          aria-expanded
+          aria-controls={listId}
+          aria-autocomplete="list"
           aria-label={texts.label}
           placeholder={texts.find}
           autoComplete="off"
@@ -99,20 +115,22 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         />
       </div>
       <Suspense fallback={null}>
-        <Choices search={search} onShown={onShown} onClose={onClose} />
+        <Choices listId={listId} search={search} onShown={onShown} onClose={onClose} />
       </Suspense>
     </dialog>
   );
 }
 
 interface ChoicesProps {
+  /** The id of the list box, for the field that controls it. */
+  readonly listId: string;
   readonly search: string;
   /** Called after each change with the text whose choices are on the page. */
   readonly onShown: (search: string) => void;
   readonly onClose: () => void;
 }
 
-function Choices({ search, onShown, onClose }: ChoicesProps) {
+function Choices({ listId, search, onShown, onClose }: ChoicesProps) {
   const signed = useSigned();
   const [, go] = useLocation();
   const { organization, organizations } = useLazyLoadQuery<paletteQuery>(
@@ -173,47 +191,49 @@ function Choices({ search, onShown, onClose }: ChoicesProps) {
   };
   return (
     <div className="palette-choices">
-      <ChoiceGroup label={common.actions}>
-        {actions.map(({ label, icon, run }) => (
-          <ChoiceItem key={label} icon={icon} onChoose={choose(run)}>
-            <span>{label}</span>
-          </ChoiceItem>
-        ))}
-      </ChoiceGroup>
-      <ChoiceGroup label={search === '' ? texts.recentSessions : common.sessions}>
-        {sessions.map(({ id, sessionId, title, ...status }) => (
-          <ChoiceItem
-            key={id}
-            icon="terminal"
-            address={sessionAddress(sessionId)}
-            onChoose={choose(() => go(sessionAddress(sessionId)))}
-          >
-            <span>{plainTitle(title)}</span>
-            <StatusBadge {...status} />
-          </ChoiceItem>
-        ))}
-      </ChoiceGroup>
-      <ChoiceGroup label={texts.views}>
-        {views.map(({ name, address }) => (
-          <ChoiceItem key={name} icon="filter" onChoose={choose(() => go(address))}>
-            <span>{visible(name)}</span>
-          </ChoiceItem>
-        ))}
-      </ChoiceGroup>
-      <ChoiceGroup label={texts.pages}>
-        {pages.map(({ path, label, icon }) => (
-          <ChoiceItem key={path} icon={icon} onChoose={choose(() => go(path))}>
-            <span>{label}</span>
-          </ChoiceItem>
-        ))}
-      </ChoiceGroup>
-      {search.length > 1 && signed.organization !== null && signed.may('VIEW_ORG_SESSIONS') && (
-        <ErrorBoundary resetKey={search}>
-          <Suspense fallback={null}>
-            <PaletteMatches organizationId={signed.organization.organizationId} query={search} onChoose={choose} />
-          </Suspense>
-        </ErrorBoundary>
-      )}
+      <div role="listbox" id={listId} aria-label={texts.goTo}>
+        <ChoiceGroup label={common.actions}>
+          {actions.map(({ label, icon, run }) => (
+            <ChoiceItem key={label} icon={icon} onChoose={choose(run)}>
+              <span>{label}</span>
+            </ChoiceItem>
+          ))}
+        </ChoiceGroup>
+        <ChoiceGroup label={search === '' ? texts.recentSessions : common.sessions}>
+          {sessions.map(({ id, sessionId, title, ...status }) => (
+            <ChoiceItem
+              key={id}
+              icon="terminal"
+              address={sessionAddress(sessionId)}
+              onChoose={choose(() => go(sessionAddress(sessionId)))}
+            >
+              <span>{plainTitle(title)}</span>
+              <StatusBadge {...status} />
+            </ChoiceItem>
+          ))}
+        </ChoiceGroup>
+        <ChoiceGroup label={texts.views}>
+          {views.map(({ name, address }) => (
+            <ChoiceItem key={name} icon="filter" onChoose={choose(() => go(address))}>
+              <span>{visible(name)}</span>
+            </ChoiceItem>
+          ))}
+        </ChoiceGroup>
+        <ChoiceGroup label={texts.pages}>
+          {pages.map(({ path, label, icon }) => (
+            <ChoiceItem key={path} icon={icon} onChoose={choose(() => go(path))}>
+              <span>{label}</span>
+            </ChoiceItem>
+          ))}
+        </ChoiceGroup>
+        {search.length > 1 && signed.organization !== null && signed.may('VIEW_ORG_SESSIONS') && (
+          <ErrorBoundary resetKey={search}>
+            <Suspense fallback={null}>
+              <PaletteMatches organizationId={signed.organization.organizationId} query={search} onChoose={choose} />
+            </Suspense>
+          </ErrorBoundary>
+        )}
+      </div>
       {actions.length + pages.length + sessions.length === 0 && <p className="hint">{common.noMatches}</p>}
     </div>
   );

@@ -24,6 +24,7 @@ import { visible } from '../ui/visible.ts';
 import { ConnectionBanner } from './connection-banner.tsx';
 import { commandKey, Keys } from './keys.tsx';
 import { MaintenanceBanner } from './maintenance-banner.tsx';
+import { inboxPath } from './navigation.ts';
 import { Palette, usePaletteKey } from './palette.tsx';
 import { Quiet } from './quiet.tsx';
 import { SideNavigation } from './side-navigation.tsx';
@@ -47,6 +48,7 @@ const withInbox = /^\/(?:sessions\/[^/]+\/?)?$/;
 /** The frame of every page: the current page, the current user, and the navigation. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const [location] = useLocation();
+  const { may } = useSigned();
   const [isOpen, setOpen] = useState(false);
   const [isSearching, setSearching] = useState(false);
   usePaletteKey(useCallback(() => setSearching((before) => !before), []));
@@ -91,6 +93,14 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         <Link href="/" className="brand">
           <Mark size={24} /> {texts.product}
         </Link>
+        <span className="bar-acts">
+          {may('VIEW_ORG_SESSIONS') && (
+            <Link href={inboxPath} className="button quiet bare" aria-label={texts.openInbox} title={texts.openInbox}>
+              <Icon name="inbox" />
+            </Link>
+          )}
+          <Button tone="quiet" icon="search" aria-label={texts.find} onClick={search} />
+        </span>
       </header>
       <aside className="side" aria-label={texts.asideLabel}>
         <Link href="/" className="brand">

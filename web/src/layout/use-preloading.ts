@@ -1,35 +1,36 @@
 import { useEffect } from 'react';
 import { useRelayEnvironment } from 'react-relay';
 import { loadSessionChunk } from '../app/session-chunk.tsx';
+import { preloadSession } from '../session/session-load.ts';
 
 /** The time in ms that the pointer or the focus must stay on a link, so that passing over a list loads nothing. */
 const stayMs = 50;
 
 /**
  * Loads the page of a session in advance when the pointer or the focus stays on a link to it, or a button with its path in
- * `data-address`, and at once when it is pressed. A finger that scrolls the list over a link loads nothing.
+ * `data-address`, and at once when it is pressed or is the first page. A finger that scrolls the list over a link loads nothing.
  */
 export function usePreloading(): void {
   const environment = useRelayEnvironment();
   useEffect(() => {
     let timer = 0;
-    const preload = async (id: string) => {
-      try {
-        const { preloadSession } = await loadSessionChunk();
-        preloadSession(environment, id);
-      } catch {
-        // The page says so when it is opened.
-      }
+    const preload = (id: string) => {
+      preloadSession(environment, id);
+      // The page reports the error when it is opened.
+      loadSessionChunk().catch(() => undefined);
     };
+    // The data of the first page does not wait for its code.
+    const first = sessionAt(location.pathname);
+    if (first !== null) preload(first);
     const soon = (target: EventTarget | null) => {
       clearTimeout(timer);
       const id = sessionOf(target);
-      if (id !== null) timer = window.setTimeout(() => void preload(id), stayMs);
+      if (id !== null) timer = window.setTimeout(() => preload(id), stayMs);
     };
     const now = (target: EventTarget | null) => {
       clearTimeout(timer);
       const id = sessionOf(target);
-      if (id !== null) void preload(id);
+      if (id !== null) preload(id);
     };
     const enter = ({ target, pointerType }: PointerEvent) => pointerType !== 'touch' && soon(target);
     const focus = ({ target }: FocusEvent) => soon(target);
@@ -53,6 +54,9 @@ export function usePreloading(): void {
 /** Returns the id in the address of the session page to which an element leads; null if it leads to no session. */
 function sessionOf(target: EventTarget | null): string | null {
   const link = target instanceof Element ? target.closest('a[href], [data-address]') : null;
-  const address = link?.getAttribute('data-address') ?? link?.getAttribute('href') ?? '';
+  return sessionAt(link?.getAttribute('data-address') ?? link?.getAttribute('href') ?? '');
+}
+
+function sessionAt(address: string): string | null {
   return /^\/sessions\/([0-9a-z-]+)(?:[?#]|$)/i.exec(address)?.[1] ?? null;
 }

@@ -9,7 +9,9 @@ import { Picker } from '../ui/picker.tsx';
 import { problemText } from '../ui/problem-text.ts';
 import { visible } from '../ui/visible.ts';
 import { addRepository, type ChosenRepository, maxRepositories, repositoryError } from './chosen-repository.ts';
-import { useRepositoryChoices } from './use-repository-choices.ts';
+import { useSeesForges } from './use-forge-choices.ts';
+import { useRepositoryChecks } from './use-repository-checks.ts';
+import { useOfferedRepositories } from './use-repository-choices.ts';
 
 interface RepositoriesPickerProps {
   readonly organizationId: string;
@@ -25,11 +27,16 @@ interface RepositoriesPickerProps {
   readonly isDisabled?: boolean;
 }
 
-/** Chooses several repositories: those that the organization has used, by typing, or any other by its name or address. */
+/**
+ * Chooses several repositories: those that the organization has used and that forges list, by typing, or any other by its name or address. A
+ * name that the forge does not know gets a warning.
+ */
 export function RepositoriesPicker(props: RepositoriesPickerProps) {
   const { organizationId, label, hint, value, onChange, errors, listName, hasBranches = false } = props;
   const { isDisabled = false } = props;
-  const source = useRepositoryChoices(organizationId);
+  const source = useOfferedRepositories(organizationId);
+  const seesForges = useSeesForges();
+  const { warnings, check } = useRepositoryChecks(organizationId);
   const change = (index: number, changes: Partial<ChosenRepository>) =>
     onChange(value.map((each, at) => (at === index ? { ...each, ...changes } : each)));
   const general = errors?.find(({ path }) => path?.at(-1) === listName)?.message ?? null;
@@ -42,11 +49,18 @@ export function RepositoriesPicker(props: RepositoriesPickerProps) {
         takesOther
         keepsTyped
         placeholder={texts.placeholder}
-        emptyText={texts.emptyText}
-        hint={value.length >= maxRepositories ? texts.limitHint({ maxRepositories }) : (hint ?? texts.hint)}
+        emptyText={seesForges ? texts.emptyTextWithForges : texts.emptyText}
+        hint={
+          value.length >= maxRepositories
+            ? texts.limitHint({ maxRepositories })
+            : (hint ?? (seesForges ? texts.hintWithForges : texts.hint))
+        }
         isDisabled={isDisabled || value.length >= maxRepositories}
         error={general}
-        onChange={(name) => onChange(addRepository(value, name))}
+        onChange={(name) => {
+          onChange(addRepository(value, name));
+          check(name.trim());
+        }}
       />
       {value.length > 0 && (
         <ul aria-label={texts.chosen({ label })}>
@@ -74,6 +88,13 @@ export function RepositoriesPicker(props: RepositoriesPickerProps) {
                     {problemText(own)}
                   </p>
                 )}
+                <p className="warning" role="status">
+                  {own === null && warnings.has(repository) && (
+                    <>
+                      <Icon name="warning" size={14} /> {visible(warnings.get(repository) ?? '')}
+                    </>
+                  )}
+                </p>
                 {hasBranches && (
                   <details open={isOpen || undefined}>
                     <summary>{texts.branches({ chosen: summaryOf(ref, branch) })}</summary>

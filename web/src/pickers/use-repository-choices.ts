@@ -1,6 +1,8 @@
+import { useMemo } from 'react';
 import { graphql } from 'react-relay';
 import type { useRepositoryChoicesQuery } from '../__generated__/useRepositoryChoicesQuery.graphql.ts';
-import type { ChoiceSource } from '../ui/use-choices.ts';
+import { type ChoiceSource, distinct, inTurn } from '../ui/use-choices.ts';
+import { useForgeChoices } from './use-forge-choices.ts';
 import { useSource } from './use-source.ts';
 
 /** The repositories that an organization has used and may use, by path. The value is the host with the path. */
@@ -33,4 +35,11 @@ export function useRepositoryChoices(organizationId: string): ChoiceSource {
         pageInfo: organization.repositories.pageInfo,
       },
   );
+}
+
+/** The repositories of {@link useRepositoryChoices}, and then those that the forges of the enterprise list, if the viewer may read them. */
+export function useOfferedRepositories(organizationId: string): ChoiceSource {
+  const used = useRepositoryChoices(organizationId);
+  const listed = useForgeChoices(organizationId);
+  return useMemo(() => (listed === null ? used : distinct(inTurn([used, listed]))), [used, listed]);
 }

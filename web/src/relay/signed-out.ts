@@ -49,8 +49,12 @@ export async function signOut(): Promise<boolean> {
   isLeaving = true;
   tabs.postMessage('leaving' satisfies TabMessage);
   const headers = consoleHeaders();
+  let address: string | null = null;
   const end = async (credentials: RequestCredentials) => {
     const response = await fetch('/console/session', { method: 'DELETE', headers, credentials }).catch(() => null);
+    const body =
+      response?.status === 200 ? ((await response.json().catch(() => null)) as { address?: string } | null) : null;
+    address = body?.address ?? null;
     // 401: the sign-in had already ended.
     return response?.ok === true || response?.status === 401;
   };
@@ -60,6 +64,8 @@ export async function signOut(): Promise<boolean> {
   tabs.postMessage((isOut ? 'out' : 'stayed') satisfies TabMessage);
   if (isOut) notifySignedOut(null);
   else isLeaving = false;
+  // The page of the identity provider that ends its session too, and leads back.
+  if (address !== null) location.assign(address);
   return isOut;
 }
 

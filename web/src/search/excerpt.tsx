@@ -1,8 +1,9 @@
 import { graphql, useFragment } from 'react-relay';
 import type { excerpt_excerpt$key } from '../__generated__/excerpt_excerpt.graphql.ts';
 import { MarkedText } from './marked-text.tsx';
+import { plainExcerpt } from './plain-excerpt.ts';
 
-/** The part of a text around the words that a search found, which are marked. */
+/** The part of a text around the words that a search found, which are marked, without Markdown syntax. */
 export function Excerpt({ excerpt }: { readonly excerpt: excerpt_excerpt$key }) {
   const { text, highlights } = useFragment(
     graphql`
@@ -16,5 +17,6 @@ export function Excerpt({ excerpt }: { readonly excerpt: excerpt_excerpt$key }) 
     `,
     excerpt,
   );
-  return highlights.length === 0 ? text : <MarkedText text={text} ranges={highlights} />;
+  const plain = plainExcerpt(text, highlights);
+  return highlights.length === 0 ? plain.text : <MarkedText {...plain} />;
 }

@@ -1,12 +1,7 @@
 import './search.css';
 import { Fragment } from 'react';
 import { visible } from '../ui/visible.ts';
-
-/** A part of a text that a search matched, in UTF-16 code units. */
-export interface TextRange {
-  readonly start: number;
-  readonly length: number;
-}
+import type { TextRange } from './text-range.ts';
 
 /** A text with its matched parts marked. `ranges`: in order, without overlaps. */
 export function MarkedText({ text, ranges }: { readonly text: string; readonly ranges: readonly TextRange[] }) {
@@ -22,7 +17,3 @@ export function MarkedText({ text, ranges }: { readonly text: string; readonly r
     );
   });
 }
-
-/** Returns the matched parts of a text. */
-export const matchedParts = (text: string, ranges: readonly TextRange[]): string[] =>
-  ranges.map(({ start, length }) => text.slice(start, start + length));

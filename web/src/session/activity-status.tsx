@@ -1,3 +1,4 @@
+import { useIsConnectionLost } from '../relay/connectivity.ts';
 import { activityStatus as texts } from '../texts/session-transcript.ts';
 import type { Entry } from './entry.ts';
 
@@ -10,7 +11,9 @@ interface ActivityStatusProps {
 
 /** The current activity, below the transcript. It has a fixed height, so that nothing moves when it changes. */
 export function ActivityStatus(props: ActivityStatusProps) {
-  const text = activityText(props);
+  // Nothing is known while the service cannot be reached.
+  const isLost = useIsConnectionLost();
+  const text = isLost ? null : activityText(props);
   return (
     <p className="now" role="status">
       {text !== null && (

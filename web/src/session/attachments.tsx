@@ -2,11 +2,13 @@ import { createContext, useContext } from 'react';
 import { attachments as texts } from '../texts/session-details.ts';
 import { Icon } from '../ui/icons.tsx';
 import { visible } from '../ui/visible.ts';
+import { isSentImage, SentImage } from './sent-image.tsx';
 
 /** A file of the session, with a signed URL that opens it. */
 export interface AttachedFile {
   readonly attachmentId: string;
   readonly name: string;
+  readonly sizeBytes: number;
   readonly url: string;
 }
 
@@ -39,15 +41,20 @@ export function Files({ addresses }: { readonly addresses: readonly string[] }) 
       {addresses.map((address) => {
         const file = findFile(sessionFiles, address);
         const name = visible(file?.name ?? nameOf(address));
+        const named = (
+          <>
+            <Icon name="file" size={14} />
+            <span>{name}</span>
+          </>
+        );
         return (
           <li key={address}>
-            <Icon name="file" size={14} />
             {file ? (
               <a href={file.url} target="_blank" rel="noopener noreferrer">
-                {name}
+                {isSentImage(file) ? <SentImage file={file}>{named}</SentImage> : named}
               </a>
             ) : (
-              <span>{name}</span>
+              named
             )}
           </li>
         );

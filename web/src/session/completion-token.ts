@@ -16,14 +16,8 @@ export function tokenAt(text: string, cursor: number): CompletionToken | null {
   const before = text.slice(0, cursor);
   const slash = /^\/([\w-]{0,100})$/.exec(before);
   if (slash) return { sign: '!', search: slash[1] ?? '', start: 0 };
-  const found = /(?:^|[\s(])(@[\w./-]{0,300}|![\w-]{1,100})$/.exec(before);
+  const found = /(?:^|[\s(])(@[\p{L}\p{N}_./-]{0,300}|![\w-]{1,100})$/u.exec(before);
   const word = found?.[1];
   if (word === undefined) return null;
   return { sign: word.startsWith('@') ? '@' : '!', search: word.slice(1), start: cursor - word.length };
-}
-
-/** Divides a path into the directory and the typed part of a name in it. */
-export function splitPath(search: string): { readonly directory: string; readonly name: string } {
-  const at = search.lastIndexOf('/');
-  return { directory: search.slice(0, Math.max(0, at)), name: search.slice(at + 1) };
 }

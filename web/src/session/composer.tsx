@@ -1,5 +1,9 @@
-import { type FormEvent, type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { AgentSteer } from '../__generated__/sessionPageQuery.graphql.ts';
+import { useComments } from '../comments/comment-draft.ts';
+import { CommentList } from '../comments/comment-list.tsx';
+import { writeMessage } from '../comments/comment-message.ts';
+import { commentList as commentTexts } from '../texts/comments.ts';
 import { common } from '../texts/common.ts';
 import { composer as texts } from '../texts/session.ts';
 import { Button } from '../ui/button.tsx';
@@ -93,7 +97,8 @@ function Open(props: ComposerProps) {
     saveDraft(sessionId, next === '' ? null : next);
   };
   const completion = useCompletion({ organizationId, sessionId, field, change });
-  const message = text.trim();
+  const { comments, draft } = useComments();
+  const message = useMemo(() => writeMessage(text.trim(), comments), [text, comments]);
   // A message that was being sent when the page was left is sent again unchanged, with its files and key, so it is not
   // delivered twice.
   const isAgain = uploads.all.length === 0 && lost?.message === message;
@@ -103,11 +108,14 @@ function Open(props: ComposerProps) {
     const sentMode = isWorking && chosenMode !== '' ? chosenMode : null;
     if (await send(message, files, files.length === 0 && sentMode === null ? questionId : null, sentMode)) {
       change('');
+      draft?.remove(comments.map(({ id }) => id));
       uploads.clear();
     }
     field.current?.focus();
   };
-  const note = isAgain && files.length > 0 ? texts.filesSentAgain : missingOf(text, uploads);
+  const isUnconfirmed = lost !== null && lost.message === message && !isBusy;
+  const unconfirmed = files.length > 0 ? texts.unconfirmedFiles : texts.unconfirmed;
+  const note = missingOf(message, uploads) ?? (isUnconfirmed ? unconfirmed : null);
   const press = (event: KeyboardEvent) => {
     if (completion.press(event)) return;
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -121,6 +129,7 @@ function Open(props: ComposerProps) {
   return (
     <form className="composer" onSubmit={submitForm}>
       {isOver && <p className="drop-here">{texts.dropFiles}</p>}
+      <CommentList note={commentsNote(props)} onEmpty={() => field.current?.focus()} />
       <UploadList uploads={uploads} />
       <p className="uploads-note" id={noteId} role="status" hidden={note === null}>
         {note}
@@ -160,10 +169,12 @@ function Open(props: ComposerProps) {
         type="submit"
         tone="primary"
         icon="send"
-        aria-label={texts.send}
+        aria-label={comments.length === 0 ? texts.send : undefined}
         isBusy={isBusy}
-        disabled={text.trim() === '' || !uploads.areSent}
-      />
+        disabled={message === '' || !uploads.areSent}
+      >
+        {comments.length === 0 ? undefined : commentTexts.sendWith({ count: comments.length })}
+      </Button>
       <p className="when">
         {isInTurn && (
           <select
@@ -182,35 +193,41 @@ function Open(props: ComposerProps) {
           </select>
         )}
         <span>
-          <RichText text={texts.enter[enterDoes(props, mode)]} slots={{ key: <kbd>Enter</kbd> }} />
+          <span>
+            <RichText text={texts.enter[enterDoes(props, mode)]} slots={{ key: <kbd>Enter</kbd> }} />
+          </span>
           {isWorking && mode !== 'INTERRUPT' && (
             <>
               {' '}
-              <RichText text={texts.stopsAgentSends} slots={{ ctrlEnter: <kbd>Ctrl+Enter</kbd> }} />
+              <span>
+                <RichText text={texts.stopsAgentSends} slots={{ ctrlEnter: <kbd>Ctrl+Enter</kbd> }} />
+              </span>
             </>
-          )}
-          {isWorking ? (
-            <>
-              {' '}
+          )}{' '}
+          <span>
+            {isWorking ? (
               <RichText text={texts.stops} slots={{ esc: <kbd>Esc</kbd> }} />
-            </>
-          ) : (
-            <>
-              {' '}
+            ) : (
               <RichText text={texts.startsALine} slots={{ shiftEnter: <kbd>Shift+Enter</kbd> }} />
-            </>
-          )}
+            )}
+          </span>
         </span>
       </p>
     </form>
   );
 }
 
+/** Says what comments do to the open question; null: nothing. */
+function commentsNote({ isPermission, questionId }: ComposerProps): string | null {
+  if (isPermission) return commentTexts.isReply;
+  return questionId === null ? null : commentTexts.isAnswer;
+}
+
 // The reason why a message with files cannot be sent yet. Without files, the empty field says enough.
-function missingOf(text: string, { all }: Uploads): string | null {
+function missingOf(message: string, { all }: Uploads): string | null {
   if (all.length === 0) return null;
   if (all.some(({ state }) => state === 'refused')) return texts.removeRefused;
   if (all.some(({ state }) => state === 'failed')) return texts.retryFailed;
-  if (text.trim() === '') return texts.writeMessage;
+  if (message === '') return texts.writeMessage;
   return null;
 }

@@ -48,6 +48,9 @@ export function Details({ session: reference, mayEdit, actions, children }: Deta
         statusDetail
         endReason
         agent
+        agentProfile {
+          name
+        }
         acusConsumed
         maxAcuLimit
         tags
@@ -204,7 +207,7 @@ function Facts({ session, children }: { readonly session: Session; readonly chil
         (originNames[session.origin] ?? session.origin.toLowerCase())
       ),
     ],
-    [common.agent, session.agent],
+    [common.agent, visible(session.agentProfile?.name ?? session.agent ?? '')],
     [common.playbook, playbook && visible(playbook.title)],
     [common.automation, automation && visible(automation.name)],
     [

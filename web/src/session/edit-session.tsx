@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import type { editSession_session$key } from '../__generated__/editSession_session.graphql.ts';
 import type { editSessionMutation } from '../__generated__/editSessionMutation.graphql.ts';
+import { usePageActions } from '../layout/page-actions.ts';
 import { FormDialog, type FormFields, type FormProblem } from '../manage/kit/kit.ts';
 import { useMutation } from '../relay/use-mutation.ts';
 import { common } from '../texts/common.ts';
@@ -11,8 +12,14 @@ import { errorOf, TextField } from '../ui/field.tsx';
 
 const fieldNames = ['title', 'tags'];
 
+interface EditSessionProps {
+  readonly session: editSession_session$key;
+  /** True for a button without a label beside the title, whose action is in the palette too. */
+  readonly isBesideTitle?: boolean;
+}
+
 /** A button and a dialog that rename a session and change its tags. Only what was edited is sent. */
-export function EditSession({ session: reference }: { readonly session: editSession_session$key }) {
+export function EditSession({ session: reference, isBesideTitle = false }: EditSessionProps) {
   const { sessionId, tags, ...session } = useFragment(
     graphql`
       fragment editSession_session on Session {
@@ -60,9 +67,16 @@ export function EditSession({ session: reference }: { readonly session: editSess
   };
   return (
     <>
-      <Button size="small" icon="edit" onClick={() => setOpen(true)}>
-        {texts.label}
-      </Button>
+      {isBesideTitle ? (
+        <>
+          <Button size="small" tone="quiet" icon="edit" aria-label={texts.rename} onClick={() => setOpen(true)} />
+          <EditAction onEdit={() => setOpen(true)} />
+        </>
+      ) : (
+        <Button size="small" icon="edit" onClick={() => setOpen(true)}>
+          {texts.label}
+        </Button>
+      )}
       {isOpen && (
         <FormDialog
           title={texts.editSession}
@@ -92,6 +106,11 @@ export function EditSession({ session: reference }: { readonly session: editSess
       )}
     </>
   );
+}
+
+function EditAction({ onEdit }: { readonly onEdit: () => void }) {
+  usePageActions([{ label: texts.rename, icon: 'edit', run: onEdit }]);
+  return null;
 }
 
 /** The tags in a text, in which commas separate them. */

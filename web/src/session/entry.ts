@@ -124,6 +124,7 @@ export function readEntry(reference: entry_event$key): Entry {
           seq
           createdAt
           phase
+          interruptedSeq
           stopReason
           stoppedBy {
             displayName

@@ -12,6 +12,14 @@ export interface FoldRow {
   readonly isReverted?: true;
 }
 
+/** The rows of an attempt at a turn that was interrupted. */
+export interface AttemptRow {
+  readonly key: string;
+  readonly type: 'attempt';
+  readonly rows: readonly Row[];
+  readonly isReverted?: true;
+}
+
 /** The first row of a day. */
 export interface DayRow {
   readonly key: string;
@@ -20,7 +28,7 @@ export interface DayRow {
 }
 
 /** A row as the transcript shows it. */
-export type ShownRow = Row | FoldRow | DayRow;
+export type ShownRow = Row | FoldRow | AttemptRow | DayRow;
 
 /** The number of calls from which they are folded. */
 const minCalls = 2;
@@ -28,15 +36,15 @@ const minCalls = 2;
 const maxRows = 100;
 
 /**
- * Folds finished tool calls that follow each other into one row, with the thoughts between them, and adds the separators between
- * days. Failed and denied calls stay visible. `isKept`: the row with this key is not folded, because it is open.
+ * Folds finished tool calls that follow each other into one row, with the thoughts between them, and the rows of each interrupted
+ * attempt into another, and adds the separators between days. Failed and denied calls stay visible. `isKept`: the row with this key is not folded, because it is open.
  */
 export function shownRows(rows: readonly Row[], isKept: (key: string) => boolean): readonly ShownRow[] {
   const shown: ShownRow[] = [];
   let run: (ToolRow | ThoughtRow)[] = [];
   let after: ThoughtRow[] = [];
   let day: string | null = null;
-  const add = (row: Row | FoldRow) => {
+  const add = (row: Row | FoldRow | AttemptRow) => {
     const at = markOf(row)?.at;
     const next = at === undefined ? day : new Date(at).toDateString();
     if (at !== undefined && next !== day) shown.push({ key: `day ${next}`, type: 'day', at });
@@ -51,7 +59,12 @@ export function shownRows(rows: readonly Row[], isKept: (key: string) => boolean
     for (const row of after) add(row);
     [run, after] = [[], []];
   };
-  for (const row of rows) {
+  for (const row of foldAttempts(rows)) {
+    if (row.type === 'attempt') {
+      end();
+      add(row);
+      continue;
+    }
     const [first] = run;
     const isNext = first === undefined || (first.isReverted === row.isReverted && run.length < maxRows);
     if (isFinished(row) && !isKept(row.key)) {
@@ -68,6 +81,25 @@ export function shownRows(rows: readonly Row[], isKept: (key: string) => boolean
   return shown;
 }
 
+/** Replaces the rows of each interrupted attempt by one at the place of the first; the rows between them stay. */
+function foldAttempts(rows: readonly Row[]): readonly (Row | AttemptRow)[] {
+  const shown: (Row | AttemptRow)[] = [];
+  let open: { readonly at: number; readonly rows: Row[] } | null = null;
+  for (const row of rows) {
+    if (row.interruptedAt === undefined) {
+      shown.push(row);
+      continue;
+    }
+    if (open === null || open.at !== row.interruptedAt || open.rows.length === maxRows) {
+      open = { at: row.interruptedAt, rows: [] };
+      const isReverted = row.isReverted && { isReverted: row.isReverted };
+      shown.push({ key: `attempt-${row.key}`, type: 'attempt', rows: open.rows, ...isReverted });
+    }
+    open.rows.push(row);
+  }
+  return shown;
+}
+
 const isFinished = (row: Row): row is ToolRow =>
   row.type === 'tool' && row.entry.toolStatus === 'COMPLETED' && row.draft === null && row.decision === null;
 
@@ -76,6 +108,7 @@ export function markOf(row: ShownRow): { readonly seq: number; readonly at: stri
   switch (row.type) {
     case 'day':
       return null;
+    case 'attempt':
     case 'fold':
       return row.rows[0] === undefined ? null : markOf(row.rows[0]);
     case 'tool':

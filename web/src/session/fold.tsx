@@ -1,14 +1,15 @@
 import type { ReactNode } from 'react';
+import { transcriptFolds as texts } from '../texts/session.ts';
 import { Icon } from '../ui/icons.tsx';
-import { type FoldRow, foldSummary } from './fold-rows.ts';
+import { type AttemptRow, type FoldRow, foldSummary } from './fold-rows.ts';
 import { useRowOpen } from './use-row-open.ts';
 
 interface FoldProps {
-  readonly row: FoldRow;
+  readonly row: FoldRow | AttemptRow;
   readonly children: () => ReactNode;
 }
 
-/** Finished tool calls as one line, which shows them when it is opened. */
+/** Finished tool calls, or an interrupted attempt, as one line, which shows them when it is opened. */
 export function Fold({ row, children }: FoldProps) {
   const [isExpanded, setExpanded] = useRowOpen(row.key);
   const isOpen = isExpanded === true;
@@ -23,8 +24,9 @@ export function Fold({ row, children }: FoldProps) {
       }}
     >
       <summary>
-        <Icon name="check" />
-        <span className="title">{foldSummary(row)}</span>
+        <Icon name={row.type === 'fold' ? 'check' : 'pause'} />
+        <span className="title">{row.type === 'fold' ? foldSummary(row) : texts.interrupted(row.rows.length)}</span>
+        {row.type === 'attempt' && <span className="hint">{isOpen ? texts.hide : texts.show}</span>}
         <Icon name="chevron" size={14} />
       </summary>
       {isOpen && <div className="fold-body">{children()}</div>}

@@ -46,6 +46,7 @@ function adviceOf(status: string, statusDetail: string | null | undefined, entri
   }
   if (status !== 'ERROR') return null;
   const error = lastError(entries);
+  if (error?.failure === 'AGENT_LOGIN_REFUSED') return texts.changeKey;
   if (error?.failure == null || !error.failure.startsWith('PROVIDER_') || error.failure === 'PROVIDER_LIMIT')
     return null;
   return error.failure === 'PROVIDER_KEY_MISSING' ? texts.addKey : texts.changeKey;

@@ -140,12 +140,17 @@ function QueuedMessage({ message, mayChange, label, onChanged }: QueuedMessagePr
     const next = draft?.trim() ?? '';
     if (next === '') return;
     const { errors } = next === text ? { errors: null } : await update({ input: { messageId: id, body: next } });
-    if (errors === null) setDraft(null);
+    if (errors === null) close();
     onChanged();
+  };
+  // The field for the next message gets the focus: keys have other meanings outside of fields.
+  const close = () => {
+    setDraft(null);
+    document.querySelector<HTMLElement>('.composer textarea')?.focus();
   };
   const press = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
-    if (event.key === 'Escape') setDraft(null);
+    if (event.key === 'Escape') close();
     else if (event.key === 'Enter' && !event.shiftKey) void save();
     else return;
     // Escape would stop the agent.
@@ -164,6 +169,7 @@ function QueuedMessage({ message, mayChange, label, onChanged }: QueuedMessagePr
           aria-label={texts.queuedMessage}
           // biome-ignore lint/a11y/noAutofocus: the user asked to edit it.
           autoFocus
+          onFocus={({ currentTarget }) => currentTarget.setSelectionRange(text.length, text.length)}
           rows={Math.min(8, Math.max(2, draft.split('\n').length))}
           value={draft}
           onChange={(event) => setDraft(event.target.value)}
@@ -189,7 +195,7 @@ function QueuedMessage({ message, mayChange, label, onChanged }: QueuedMessagePr
           <Button size="small" tone="primary" isBusy={isUpdating} onClick={() => void save()}>
             {common.save}
           </Button>
-          <Button size="small" onClick={() => setDraft(null)}>
+          <Button size="small" onClick={close}>
             {common.cancel}
           </Button>
         </>

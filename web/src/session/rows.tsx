@@ -41,6 +41,7 @@ export const RowView = memo(function RowView({ row }: RowProps) {
       return <PullRequestRow entry={row.entry} />;
     case 'day':
       return <DaySeparator at={row.at} />;
+    case 'attempt':
     case 'fold':
       return <Fold row={row}>{() => row.rows.map((each) => <RowView row={each} key={each.key} />)}</Fold>;
     case 'line':

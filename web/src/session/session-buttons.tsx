@@ -10,13 +10,14 @@ import type { sessionButtonsTerminateMutation } from '../__generated__/sessionBu
 import type { sessionButtonsUnarchiveMutation } from '../__generated__/sessionButtonsUnarchiveMutation.graphql.ts';
 import { usePageActions } from '../layout/page-actions.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import { useRestoreAwake } from '../sessions/use-restore-awake.ts';
 import { common } from '../texts/common.ts';
 import { sessionButtons as texts } from '../texts/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { useToasts } from '../ui/toasts.tsx';
 
-/** Buttons for a session, depending on its status: suspend or resume, terminate, archive, delete its workspace. */
+/** Buttons for a session, depending on its status: suspend or resume, terminate, archive. */
 export function SessionButtons({
   session: reference,
   slot,
@@ -31,6 +32,7 @@ export function SessionButtons({
         id
         sessionId
         status
+        statusDetail
         endReason
         isArchived
       }
@@ -102,24 +104,26 @@ export function SessionButtons({
       }
     }
   `);
+  const restoreAwake = useRestoreAwake();
   const toasts = useToasts();
   const [isAsking, setAsking] = useState(false);
   const variables = { input: { sessionId: session.sessionId } };
   const isOver = session.status === 'EXIT';
-  const isAsleep = session.status === 'SUSPENDED' || session.status === 'ERROR';
-  const isAwake = !isOver && !isAsleep;
+  // A failed session is continued by Retry or a message, below its transcript.
+  const isSuspended = session.status === 'SUSPENDED';
+  const isAwake = !isOver && !isSuspended && session.status !== 'ERROR';
   const set = (values: Readonly<Record<string, string | boolean>>) => (store: RecordSourceSelectorProxy) => {
     const record = store.get(session.id);
     for (const [name, value] of Object.entries(values)) record?.setValue(value, name);
   };
-  // Each is the undo of the other. Archiving suspends a session, so the undo resumes it if it was running.
+  // Each is the undo of the other.
   const put = async (isArchived: boolean, isUndoing = false) => {
     const { errors } = await (isArchived ? archive : unarchive)(variables, set({ isArchived }));
     if (errors !== null) return;
     const text = isArchived ? texts.sessionArchived : texts.sessionUnarchived;
     const undo = async () => {
       await put(!isArchived, true);
-      if (isArchived && isAwake) await resume(variables);
+      if (isArchived) await restoreAwake(session);
     };
     toasts.say(text, isUndoing ? undefined : () => void undo());
   };
@@ -131,7 +135,7 @@ export function SessionButtons({
   const wake = () => void resume(variables, set({ status: 'RESUMING' }));
   usePageActions([
     ...(isAwake ? [{ label: texts.suspendSession, icon: 'pause', run: () => void sleep() } as const] : []),
-    ...(isAsleep && !session.isArchived ? [{ label: texts.resumeSession, icon: 'play', run: wake } as const] : []),
+    ...(isSuspended && !session.isArchived ? [{ label: texts.resumeSession, icon: 'play', run: wake } as const] : []),
     {
       label: session.isArchived ? texts.unarchiveSession : texts.archiveSession,
       icon: 'archive',
@@ -146,7 +150,7 @@ export function SessionButtons({
           {texts.suspend}
         </Button>
       )}
-      {isAsleep && !session.isArchived && (
+      {isSuspended && !session.isArchived && (
         <Button size="small" icon="play" isBusy={isResuming} onClick={wake}>
           {texts.resume}
         </Button>

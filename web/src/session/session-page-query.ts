@@ -37,6 +37,7 @@ export const sessionPageDocument = graphql`
         nodes {
           attachmentId
           name
+          sizeBytes
           url
         }
       }
@@ -52,6 +53,7 @@ export const sessionPageDocument = graphql`
       ...repositories_session
       ...forkedFrom_session
       ...details_session
+      ...editSession_session
       ...outputPanel_session
       ...workspaceNote_session
       ...quotaNote_session

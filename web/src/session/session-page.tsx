@@ -8,6 +8,7 @@ import type { AgentSteer, sessionPageQuery, sessionPageQuery$data } from '../__g
 import type { sessionPageSubscription } from '../__generated__/sessionPageSubscription.graphql.ts';
 import { focusWhenLoaded } from '../app/focus-on-navigation.tsx';
 import { useRemembered } from '../app/use-remembered.ts';
+import { CommentDraft, CommentsContext } from '../comments/comment-draft.ts';
 import { useMarkRead } from '../inbox/use-mark-read.ts';
 import { useTitle } from '../layout/page.tsx';
 import { useLive } from '../relay/use-live.ts';
@@ -26,6 +27,7 @@ import { hasNewMessage } from './can-retry.ts';
 import { Checkpoints } from './checkpoints.tsx';
 import { Composer } from './composer.tsx';
 import { Details } from './details.tsx';
+import { EditSession } from './edit-session.tsx';
 import { ForkedFrom } from './forked-from.tsx';
 import { KeyAction } from './key-action.tsx';
 import { MissingSession } from './missing-session.tsx';
@@ -73,12 +75,14 @@ const subscription = graphql`
         nodes {
           attachmentId
           name
+          sizeBytes
           url
         }
       }
       ...sessionButtons_session
       ...repositories_session
       ...details_session
+      ...editSession_session
       ...outputPanel_session
       ...workspaceNote_session
       ...quotaNote_session
@@ -86,14 +90,12 @@ const subscription = graphql`
   }
 `;
 
-export { preloadSession } from './session-load.ts';
-
 const renewMs = 45 * 60_000;
 
 /** The width of the page in pixels from which the pane is beside the conversation. */
 const splitWidth = 700;
 /** The part of the conversation in percent of the width. */
-const conversation = { initial: 60, min: 30, max: 70 } as const;
+const conversation = { initial: 56, min: 30, max: 70 } as const;
 
 /** `/sessions/{id}`: the page that every `url` of a session links to. */
 export function SessionPage({ id }: { readonly id: string }) {
@@ -173,148 +175,152 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
   const isSplit = useIsWide(page, splitWidth);
   const tabs = useSessionTabs(id, { ...session, plan }, isSplit);
   const [width, rememberWidth] = useRemembered('session-width');
+  const [comments] = useState(() => new CommentDraft(sessionId));
   // Where there is little room, the buttons are in the details.
   const [actions, setActions] = useState<HTMLElement | null>(null);
   return (
-    <div className="page full session" ref={page}>
-      <header className="session-head">
-        <Link
-          href={listAddress()}
-          className="button quiet small bare"
-          aria-label={texts.allSessions}
-          title={texts.allSessions}
-        >
-          <Icon name="back" />
-        </Link>
-        <div className="session-name">
-          <h1 title={title}>{title}</h1>
-          <span role="status">
-            <StatusBadge {...shownStatus} endReason={endReason} />
-          </span>
-          {isArchived && <span className="tag">{common.archived}</span>}
-          <OtherViewers others={presence.others} />
-        </div>
-        {mayChange && <SessionButtons session={session} slot={isSplit ? null : actions} />}
-        {isSplit && (
-          <Button
-            tone="quiet"
-            size="small"
-            icon="pane"
-            aria-label={texts.sidePanel}
-            aria-controls="session-pane"
-            aria-expanded={tabs.selected !== 'conversation'}
-            onClick={tabs.toggle}
-          />
+    <CommentsContext value={mayChange && closed === null ? comments : null}>
+      <div className="page full session" ref={page}>
+        <header className="session-head">
+          <Link
+            href={listAddress()}
+            className="button quiet small bare"
+            aria-label={texts.allSessions}
+            title={texts.allSessions}
+          >
+            <Icon name="back" />
+          </Link>
+          <div className="session-name">
+            <h1 title={title}>{title}</h1>
+            {mayChange && isSplit && <EditSession session={session} isBesideTitle />}
+            <span role="status">
+              <StatusBadge {...shownStatus} endReason={endReason} />
+            </span>
+            {isArchived && <span className="tag">{common.archived}</span>}
+            <OtherViewers others={presence.others} />
+          </div>
+          {mayChange && <SessionButtons session={session} slot={isSplit ? null : actions} />}
+          {isSplit && (
+            <Button
+              tone="quiet"
+              size="small"
+              icon="pane"
+              aria-label={texts.sidePanel}
+              aria-controls="session-pane"
+              aria-expanded={tabs.selected !== 'conversation'}
+              onClick={tabs.toggle}
+            />
+          )}
+        </header>
+        {transcript.error !== null && (
+          <p className="banner" role="status">
+            <Icon name="warning" />
+            {transcript.error}
+          </p>
         )}
-      </header>
-      {transcript.error !== null && (
-        <p className="banner" role="status">
-          <Icon name="warning" />
-          {transcript.error}
-        </p>
-      )}
-      <ForkedFrom session={session} />
-      <RepositoryLine session={session} />
-      <WorkspaceNote session={session} />
-      <QueueNote sessionId={sessionId} status={shownStatus.status} />
-      <QuotaNote session={session} mayChange={mayChange} />
-      {!isSplit && <Tabs label={texts.tabsLabel} {...tabs} />}
-      <div
-        className={isSplit ? 'session-body split' : 'session-body'}
-        ref={body}
-        data-pane={tabs.selected === 'conversation' ? 'closed' : 'open'}
-      >
-        <section
-          className="conversation"
-          aria-label={texts.conversation}
-          {...(isSplit ? { id: 'panel-conversation' } : panelProps('conversation', tabs.selected))}
+        <ForkedFrom session={session} />
+        <RepositoryLine session={session} />
+        <WorkspaceNote session={session} />
+        <QueueNote sessionId={sessionId} status={shownStatus.status} />
+        <QuotaNote session={session} mayChange={mayChange} />
+        {!isSplit && <Tabs label={texts.tabsLabel} {...tabs} />}
+        <div
+          className={isSplit ? 'session-body split' : 'session-body'}
+          ref={body}
+          data-pane={tabs.selected === 'conversation' ? 'closed' : 'open'}
         >
-          <Announcements entries={transcript.entries} isLoaded={transcript.isLoaded} />
-          <FilesContext value={session.attachments.nodes}>
-            <UnansweredContext value={unanswered}>
-              <Transcript
-                sessionId={sessionId}
-                transcript={transcript}
-                questionId={pendingQuestion?.questionId ?? null}
-              />
-            </UnansweredContext>
-          </FilesContext>
-          <Typing others={presence.others} />
-          <ActivityStatus {...shownStatus} isArchived={isArchived} entries={transcript.entries} />
-          {mayChange && !isWorking && !isQueued && closed === null && !transcript.hasLater && (
-            <Retry
-              {...{ sessionId, status }}
-              entries={transcript.entries}
-              hasQueued={queue.messages.length + queue.inTranscript.size > 0}
-            />
-          )}
-          {mayChange && closed === null && !transcript.hasLater && (
-            <KeyAction
-              {...{ status, statusDetail }}
-              entries={transcript.entries}
-              agentId={session.agent ?? null}
-              organizationId={session.organization.organizationId}
-              creatorId={session.createdBy?.id ?? null}
-            />
-          )}
-          <FilesContext value={session.attachments.nodes}>
-            <QueuedMessages
-              messages={queue.messages}
-              read={queue.read}
-              mayChange={mayChange && closed === null}
-              label={queueLabel({ isClosed: closed !== null, isWorking: isWorking || isQueued, hasFailed })}
-            />
-          </FilesContext>
-          {pendingQuestion && (
-            <PendingQuestion
-              key={pendingQuestion.questionId}
-              question={pendingQuestion}
-              entries={transcript.entries}
-              mayAnswer={mayChange && closed === null}
-              onChoose={choose}
-            />
-          )}
-          <Composer
-            onType={presence.typed}
-            sessionId={sessionId}
-            organizationId={session.organization.organizationId}
-            refusal={closed ?? (mayChange ? null : readOnly(missingPermission))}
-            placeholder={placeholderOf(status, statusDetail, pendingQuestion != null)}
-            questionId={pendingQuestion?.reason === 'QUESTION' ? pendingQuestion.questionId : null}
-            isWorking={isWorking}
-            isPermission={pendingQuestion?.reason === 'PERMISSION'}
-            steer={steer}
-            isInTurn={isWorking && status === 'RUNNING' && statusDetail?.startsWith('WAITING_FOR_') !== true}
-          />
-        </section>
-        {isSplit && tabs.selected !== 'conversation' && (
-          <Separator
-            label={texts.resize}
-            controls="panel-conversation"
-            box={body}
-            start={Number(width) || conversation.initial}
-            {...conversation}
-            onResize={(percent) => rememberWidth(String(percent))}
-            onCollapse={tabs.toggle}
-          />
-        )}
-        <SessionPane
-          {...{ tabs, isSplit, session, transcript, plan }}
-          isTurnOpen={isWorking && status === 'RUNNING'}
-          details={
-            <Details session={session} mayEdit={mayChange} actions={isSplit ? null : setActions}>
-              {mayChange && (
-                <Checkpoints
+          <section
+            className="conversation"
+            aria-label={texts.conversation}
+            {...(isSplit ? { id: 'panel-conversation' } : panelProps('conversation', tabs.selected))}
+          >
+            <Announcements entries={transcript.entries} isLoaded={transcript.isLoaded} />
+            <FilesContext value={session.attachments.nodes}>
+              <UnansweredContext value={unanswered}>
+                <Transcript
                   sessionId={sessionId}
-                  mayRewind={closed === null}
-                  mayFork={session.organization.viewerPermissions.includes('USE_SESSIONS')}
+                  transcript={transcript}
+                  questionId={pendingQuestion?.questionId ?? null}
                 />
-              )}
-            </Details>
-          }
-        />
+              </UnansweredContext>
+            </FilesContext>
+            <Typing others={presence.others} />
+            <ActivityStatus {...shownStatus} isArchived={isArchived} entries={transcript.entries} />
+            {mayChange && !isWorking && !isQueued && closed === null && !transcript.hasLater && (
+              <Retry
+                {...{ sessionId, status }}
+                entries={transcript.entries}
+                hasQueued={queue.messages.length + queue.inTranscript.size > 0}
+              />
+            )}
+            {mayChange && closed === null && !transcript.hasLater && (
+              <KeyAction
+                {...{ status, statusDetail }}
+                entries={transcript.entries}
+                agentId={session.agent ?? null}
+                organizationId={session.organization.organizationId}
+                creatorId={session.createdBy?.id ?? null}
+              />
+            )}
+            <FilesContext value={session.attachments.nodes}>
+              <QueuedMessages
+                messages={queue.messages}
+                read={queue.read}
+                mayChange={mayChange && closed === null}
+                label={queueLabel({ isClosed: closed !== null, isWorking: isWorking || isQueued, hasFailed })}
+              />
+            </FilesContext>
+            {pendingQuestion && (
+              <PendingQuestion
+                key={pendingQuestion.questionId}
+                question={pendingQuestion}
+                entries={transcript.entries}
+                mayAnswer={mayChange && closed === null}
+                onChoose={choose}
+              />
+            )}
+            <Composer
+              onType={presence.typed}
+              sessionId={sessionId}
+              organizationId={session.organization.organizationId}
+              refusal={closed ?? (mayChange ? null : readOnly(missingPermission))}
+              placeholder={placeholderOf(status, statusDetail, pendingQuestion != null)}
+              questionId={pendingQuestion?.reason === 'QUESTION' ? pendingQuestion.questionId : null}
+              isWorking={isWorking}
+              isPermission={pendingQuestion?.reason === 'PERMISSION'}
+              steer={steer}
+              isInTurn={isWorking && status === 'RUNNING' && statusDetail?.startsWith('WAITING_FOR_') !== true}
+            />
+          </section>
+          {isSplit && tabs.selected !== 'conversation' && (
+            <Separator
+              label={texts.resize}
+              controls="panel-conversation"
+              box={body}
+              start={Number(width) || conversation.initial}
+              {...conversation}
+              onResize={(percent) => rememberWidth(String(percent))}
+              onCollapse={tabs.toggle}
+            />
+          )}
+          <SessionPane
+            {...{ tabs, isSplit, session, transcript, plan }}
+            isTurnOpen={isWorking && status === 'RUNNING'}
+            details={
+              <Details session={session} mayEdit={mayChange} actions={isSplit ? null : setActions}>
+                {mayChange && (
+                  <Checkpoints
+                    sessionId={sessionId}
+                    mayRewind={closed === null}
+                    mayFork={session.organization.viewerPermissions.includes('USE_SESSIONS')}
+                  />
+                )}
+              </Details>
+            }
+          />
+        </div>
       </div>
-    </div>
+    </CommentsContext>
   );
 }
 

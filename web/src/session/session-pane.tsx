@@ -1,4 +1,5 @@
 import { lazy, type ReactNode, Suspense } from 'react';
+import { flushSync } from 'react-dom';
 import type { outputPanel_session$key } from '../__generated__/outputPanel_session.graphql.ts';
 import { loadWithRetry } from '../app/load-with-retry.ts';
 import { sessionPage as texts } from '../texts/session.ts';
@@ -54,6 +55,10 @@ export function SessionPane({ tabs, isSplit, session, transcript, plan, isTurnOp
               {...{ id, sessionId, isTurnOpen }}
               updatedAt={session.changesUpdatedAt ?? null}
               hasRepositories={session.repositories.length > 0}
+              onWrite={() => {
+                if (!isSplit) flushSync(() => tabs.onSelect('conversation'));
+                document.querySelector<HTMLElement>('.composer textarea')?.focus();
+              }}
             />
           </Loaded>
         )}

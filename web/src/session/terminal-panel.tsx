@@ -53,7 +53,7 @@ export function TerminalPanel({ id, transcript }: TerminalPanelProps) {
   if (!transcript.isLoaded) return <Loading label={sessionPage.loadingTheCommands} />;
   return (
     <section className="terminal-panel" aria-label={texts.terminal}>
-      <search className="terminal-bar">
+      <search className="terminal-bar" hidden={isEmpty && !hasEarlier}>
         <TextField
           label={texts.search}
           isLabelHidden

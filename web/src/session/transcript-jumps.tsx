@@ -10,7 +10,7 @@ interface TranscriptJumpsProps extends Jumps {
 
 /** The buttons beside a transcript that search and jump in it. The keys do the same. */
 export function TranscriptJumps(props: TranscriptJumpsProps) {
-  const { toStart, toOwnBefore, toOwn, toError, toEnd, isLong, onSearch } = props;
+  const { toStart, toOwnBefore, toOwn, toError, isLong, onSearch } = props;
   return (
     <div className="jumps" role="toolbar" aria-label={texts.label}>
       <Button size="small" tone="quiet" icon="search" aria-label={texts.search} data-opens-search onClick={onSearch} />
@@ -20,7 +20,6 @@ export function TranscriptJumps(props: TranscriptJumpsProps) {
           <Button size="small" tone="quiet" icon="arrowUp" aria-label={texts.ownBefore} onClick={toOwnBefore} />
           <Button size="small" tone="quiet" icon="arrowDown" aria-label={texts.own} onClick={toOwn} />
           <Button size="small" tone="quiet" icon="warning" aria-label={texts.error} onClick={toError} />
-          <Button size="small" tone="quiet" icon="toEnd" aria-label={texts.end} onClick={toEnd} />
         </>
       )}
     </div>

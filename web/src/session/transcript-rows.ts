@@ -3,6 +3,7 @@ import { nameOf } from '../ui/actor.ts';
 import { localTimes } from '../ui/local-times.ts';
 import { type Entry, type EntryOf, isOver } from './entry.ts';
 import { HeldMessages } from './held-messages.ts';
+import { type InterruptedAttempt, markInterrupted } from './interrupted-rows.ts';
 import type { Draft } from './open-drafts.ts';
 import { repeatsQuestion } from './question-text.ts';
 import { isSameStep, repeatsFailure } from './repository-rows.ts';
@@ -12,6 +13,8 @@ import { markReverted } from './reverted-rows.ts';
 export type Row = RowContent & {
   /** True if a rewind reverted the row. */
   readonly isReverted?: true;
+  /** The number of the entry with which the next attempt at the turn started, if the row's attempt was interrupted. */
+  readonly interruptedAt?: number;
 };
 
 type RowContent =
@@ -137,6 +140,7 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
   let status: Status = { status: null, endReason: null, isArchived: false };
   const held = new HeldMessages<MessageRow>(entries);
   const rewinds: EntryOf<'RewindEvent'>[] = [];
+  const attempts: InterruptedAttempt[] = [];
   /** The keys of rows that a later one replaces. */
   const replaced = new Set<string>();
   const addedAt: number[] = [];
@@ -146,6 +150,11 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
     while (addedAt.length < rows.length) addedAt.push(lastSeq);
     lastSeq = entry.seq;
     if (entry.__typename === 'RewindEvent') rewinds.push(entry);
+    if (entry.__typename === 'TurnEvent' && entry.interruptedSeq != null) {
+      attempts.push({ from: entry.interruptedSeq, to: entry.seq });
+      // The agent may use the ids of its calls again.
+      tools.clear();
+    }
     if (entry.__typename === 'ToolCallEvent') {
       const at = tools.get(entry.toolCallId);
       const before = at === undefined ? undefined : rows[at];
@@ -236,7 +245,8 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
   }
   while (addedAt.length < rows.length) addedAt.push(lastSeq);
   rows.push(...held.rest());
-  return markReverted(rows, addedAt, rewinds).filter(({ key }) => !replaced.has(key));
+  const marked = markInterrupted(rows, addedAt, attempts);
+  return markReverted(marked, addedAt, rewinds).filter(({ key }) => !replaced.has(key));
 }
 
 /** Applies an edit or the withdrawal of a message to its row. */

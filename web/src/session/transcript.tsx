@@ -9,6 +9,7 @@ import type { Entry } from './entry.ts';
 import { markOf, shownRows } from './fold-rows.ts';
 import { RowMarks } from './row-marks.tsx';
 import { RowView } from './rows.tsx';
+import { endThreshold, type ScrollPosition, useScrollPosition } from './scroll-position.ts';
 import { TranscriptJumps } from './transcript-jumps.tsx';
 import { type Row, transcriptRows, withDrafts } from './transcript-rows.ts';
 import { TranscriptSearch } from './transcript-search.tsx';
@@ -20,8 +21,6 @@ import { type Transcript as TranscriptData, useDrafts } from './use-transcript.t
 
 /** The distance from the top, in pixels, at which the previous page is fetched. */
 const earlierWithin = 800;
-/** The distance from the end, in pixels, that counts as being at the end. */
-const endThreshold = 80;
 
 interface TranscriptProps {
   readonly sessionId: string;
@@ -164,7 +163,7 @@ export function Transcript({ sessionId, transcript, questionId }: TranscriptProp
         </div>
         {((isAway && isScrollable) || hasLater) && rows.length > 0 && (
           <div className="to-end">
-            <Button size="small" icon="arrowDown" onClick={jumps.toEnd}>
+            <Button size="small" icon="toEnd" aria-keyshortcuts="End" onClick={jumps.toEnd}>
               {transcriptJumps.latest}
             </Button>
           </div>
@@ -194,49 +193,6 @@ function useOwn(): (entry: Entry) => boolean {
     },
     [principal],
   );
-}
-
-/** Knows if the transcript is at its end. A change of the position that no program recorded was made by the user. */
-interface ScrollPosition {
-  /** True while new entries are followed. */
-  readonly isFollowing: RefObject<boolean>;
-  /** Call before scrolling by program. Returns true if the user has scrolled up since the last recorded position. */
-  readonly notice: () => boolean;
-  /** Call after scrolling by program. */
-  readonly record: () => void;
-  /** Stops following, until the user scrolls or {@link release} is called. */
-  readonly hold: () => void;
-  readonly release: () => void;
-}
-
-/** `mayFollow`: false while the end of what is shown is not the end of the log. */
-function useScrollPosition(box: RefObject<HTMLElement | null>, mayFollow: boolean): ScrollPosition {
-  const may = useRef(mayFollow);
-  may.current = mayFollow;
-  const last = useRef({ top: 0, height: 0 });
-  const isFollowing = useRef(true);
-  const isHeld = useRef(false);
-  const notice = useCallback(() => {
-    if (!box.current) return false;
-    const { scrollTop: top, scrollHeight: height, clientHeight } = box.current;
-    // By more than the page has shrunk, because shrinking may also scroll it.
-    const isByPerson = top < last.current.top - 2 - Math.max(0, last.current.height - height);
-    if (!may.current || isHeld.current) isFollowing.current = false;
-    else if (height - top - clientHeight < endThreshold) isFollowing.current = true;
-    else if (isByPerson) isFollowing.current = false;
-    return isByPerson;
-  }, [box]);
-  const record = useCallback(() => {
-    if (box.current) last.current = { top: box.current.scrollTop, height: box.current.scrollHeight };
-  }, [box]);
-  const release = useCallback(() => {
-    isHeld.current = false;
-  }, []);
-  const hold = useCallback(() => {
-    isHeld.current = true;
-    isFollowing.current = false;
-  }, []);
-  return useMemo(() => ({ isFollowing, notice, record, hold, release }), [notice, record, hold, release]);
 }
 
 /** Follows new entries while the user is at the end, and again when the user returns there. */

@@ -1,15 +1,16 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
 import type { useCompletionsQuery, useCompletionsQuery$data } from '../__generated__/useCompletionsQuery.graphql.ts';
 import { completions as texts } from '../texts/session.ts';
-import { type CompletionToken, splitPath } from './completion-token.ts';
+import type { CompletionToken } from './completion-token.ts';
 
 const query = graphql`
   query useCompletionsQuery(
     $organizationId: ID!
     $sessionId: ID!
     $search: String
-    $directory: String!
+    $fileName: String!
+    $fileCount: Int!
     $withRepositories: Boolean!
     $withFiles: Boolean!
   ) {
@@ -36,12 +37,9 @@ const query = graphql`
       }
     }
     session(id: $sessionId) @include(if: $withFiles) {
-      files(path: $directory, first: 100) {
-        nodes {
-          name
-          path
-          type
-        }
+      filesByName(name: $fileName, count: $fileCount) {
+        path
+        type
       }
     }
   }
@@ -59,8 +57,10 @@ export interface Completion {
 
 /** The time in ms after the last key until the service is asked. */
 const typingMs = 150;
-/** At most this many files and playbooks are offered. */
-const maxEach = 6;
+/** The maximum number of files that are offered. */
+const maxFiles = 8;
+/** The maximum number of playbooks that are offered. */
+const maxPlaybooks = 6;
 
 interface CompletionSource {
   readonly organizationId: string;
@@ -68,9 +68,18 @@ interface CompletionSource {
   readonly sessionId: string | null;
 }
 
-const none: readonly Completion[] = [];
+/** The completions that were found for a typed word, with its sign. */
+interface Found {
+  readonly word: string;
+  readonly completions: readonly Completion[];
+}
 
-/** The completions of a word, from one request for each pause in typing; the former ones until it is answered. */
+const none: Found = { word: '', completions: [] };
+
+/**
+ * The completions of a word, from one request for each pause in typing. Until it is answered, those of the former ones that contain the
+ * word and are not the word itself: Enter chooses none that does not match.
+ */
 export function useCompletions(
   { organizationId, sessionId }: CompletionSource,
   token: CompletionToken | null,
@@ -82,14 +91,14 @@ export function useCompletions(
     if (sign === null) return setFound(none);
     let reading: { unsubscribe(): void } | null = null;
     const timer = window.setTimeout(() => {
-      const { directory } = splitPath(search);
       const withRepositories = sign === '@';
       const variables = {
-        ...{ organizationId, sessionId: sessionId ?? '', search: search || null, directory, withRepositories },
+        ...{ organizationId, sessionId: sessionId ?? '', search: search || null, withRepositories },
+        ...{ fileName: search, fileCount: maxFiles },
         withFiles: withRepositories && sessionId !== null,
       };
       reading = fetchQuery<useCompletionsQuery>(environment, query, variables).subscribe({
-        next: (data) => setFound(completionsOf(data, search)),
+        next: (data) => setFound({ word: sign + search, completions: completionsOf(data) }),
         error: () => setFound(none),
       });
     }, typingMs);
@@ -98,19 +107,25 @@ export function useCompletions(
       reading?.unsubscribe();
     };
   }, [environment, organizationId, sessionId, sign, search]);
-  return sign === null ? none : found;
+  return useMemo(() => {
+    if (sign === null) return none.completions;
+    const word = sign + search;
+    if (found.word === word) return found.completions;
+    const typed = search.toLowerCase();
+    return found.completions.filter(
+      ({ label, insert }) => insert.trimEnd() !== word && `${label} ${insert}`.toLowerCase().includes(typed),
+    );
+  }, [sign, search, found]);
 }
 
-function completionsOf({ organization, session }: useCompletionsQuery$data, search: string): readonly Completion[] {
-  const { name } = splitPath(search);
-  const files = session?.files?.nodes.filter((file) => file.name.toLowerCase().includes(name.toLowerCase())) ?? [];
+function completionsOf({ organization, session }: useCompletionsQuery$data): readonly Completion[] {
   const playbooks = [...(organization?.own?.nodes ?? []), ...(organization?.shared?.nodes ?? [])];
   return [
     ...(organization?.repositories?.nodes ?? []).map(({ host, path }) => ({
       ...{ key: `repository:${host}/${path}`, label: path, under: texts.repository({ host }) },
       ...{ insert: `@${path} `, isOpen: false },
     })),
-    ...files.slice(0, maxEach).map(({ path, type }) => {
+    ...(session?.filesByName ?? []).map(({ path, type }) => {
       const isOpen = type === 'DIRECTORY';
       return {
         ...{ key: `file:${path}`, label: isOpen ? `${path}/` : path, under: isOpen ? texts.directory : texts.file },
@@ -119,7 +134,7 @@ function completionsOf({ organization, session }: useCompletionsQuery$data, sear
     }),
     ...playbooks
       .filter(({ macro }) => macro != null)
-      .slice(0, maxEach)
+      .slice(0, maxPlaybooks)
       .map(({ playbookId, title, macro }) => ({
         ...{ key: `playbook:${playbookId}`, label: title, under: texts.playbook({ macro: macro ?? '' }) },
         ...{ insert: `${macro} `, isOpen: false },

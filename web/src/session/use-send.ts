@@ -33,7 +33,7 @@ interface Sender {
     mode: MessageMode | null,
   ) => Promise<boolean>;
   readonly isBusy: boolean;
-  /** The message that was being sent when the page was left. */
+  /** The message that the service has not confirmed: it did not answer, or the page was left. */
   readonly lost: Sending | null;
 }
 
@@ -71,7 +71,10 @@ export function useSend(sessionId: string, draftName: string | null = null): Sen
       sending.questionId == null
         ? await sendMessage({ input: { ...common, body: message, attachmentIds, mode: sending.mode ?? null } })
         : await answer({ input: { ...common, questionId: sending.questionId, answer: { text: message } } });
-    if (isLost) return false;
+    if (isLost) {
+      setLost(sending);
+      return false;
+    }
     recordPending(null);
     setLost(null);
     return errors === null;

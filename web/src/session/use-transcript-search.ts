@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
 import type { useTranscriptSearchQuery } from '../__generated__/useTranscriptSearchQuery.graphql.ts';
-import { matchedParts } from '../search/marked-text.tsx';
+import { matchedParts } from '../search/text-range.ts';
 
 const pageSize = 50;
 /** The delay between typing and the search, in ms. */

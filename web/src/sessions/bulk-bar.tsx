@@ -2,7 +2,6 @@ import { type FormEvent, useId, useRef, useState } from 'react';
 import { graphql } from 'react-relay';
 import type { RecordSourceSelectorProxy } from 'relay-runtime';
 import type { bulkBarArchiveMutation } from '../__generated__/bulkBarArchiveMutation.graphql.ts';
-import type { bulkBarResumeMutation } from '../__generated__/bulkBarResumeMutation.graphql.ts';
 import type { bulkBarTagMutation } from '../__generated__/bulkBarTagMutation.graphql.ts';
 import type { bulkBarTerminateMutation } from '../__generated__/bulkBarTerminateMutation.graphql.ts';
 import type { bulkBarUnarchiveMutation } from '../__generated__/bulkBarUnarchiveMutation.graphql.ts';
@@ -14,14 +13,15 @@ import { Confirm, Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { useToasts } from '../ui/toasts.tsx';
 import { actOnAll, type Batch, type BatchInput, type Progress, type Target } from './act-on-all.ts';
-import { awake } from './awake.ts';
 import { BulkReport, type Report } from './bulk-report.tsx';
 import { TerminateCount } from './terminate-count.tsx';
+import { useRestoreAwake } from './use-restore-awake.ts';
 
 interface Chosen {
   readonly id: string;
   readonly sessionId: string;
   readonly status: string;
+  readonly statusDetail: string | null | undefined;
   readonly tags: readonly string[];
 }
 
@@ -122,18 +122,7 @@ export function BulkBar({ target, count: selectedCount, isArchived, chosen, onDo
     }
   `);
 
-  const [resume] = useMutation<bulkBarResumeMutation>(graphql`
-    mutation bulkBarResumeMutation($input: ResumeSessionInput!) {
-      resumeSession(input: $input) {
-        session {
-          ...sessionRow_session
-        }
-        userErrors {
-          message
-        }
-      }
-    }
-  `);
+  const restoreAwake = useRestoreAwake();
 
   const isByFilter = 'filter' in target;
   const run = async (done: Report['done'], mutate: BatchMutation, undo: Undo = never) => {
@@ -158,13 +147,13 @@ export function BulkBar({ target, count: selectedCount, isArchived, chosen, onDo
   const putAll = (isPut: boolean): BatchMutation =>
     isPut ? (input) => archive({ input }, shown(true)) : (input) => unarchive({ input }, shown(false));
   const put = () => {
-    // Archiving suspends a session. It is not known which sessions beyond the loaded ones were running.
-    const wasAwake = new Set(chosen.flatMap(({ sessionId, status }) => (awake.has(status) ? [sessionId] : [])));
+    // It is not known which sessions beyond the loaded ones were running.
+    const before = chosen;
     return run(isArchived ? 'unarchived' : 'archived', putAll(!isArchived), async ({ sessionIds }) => {
       const undone = await actOnAll({ sessionIds }, putAll(isArchived), () => false);
       if (undone.count > 0) toasts.say(bulkResults[isArchived ? 'archivedAgain' : 'unarchived'](undone.count));
       if (isArchived) return;
-      for (const sessionId of undone.sessionIds) if (wasAwake.has(sessionId)) await resume({ input: { sessionId } });
+      for (const each of before) if (undone.sessionIds.includes(each.sessionId)) await restoreAwake(each);
     });
   };
   const addTags = (tags: readonly string[]) => {

@@ -19,7 +19,7 @@ import { ViewButtons } from './views/view-buttons.tsx';
 const typingMs = 250;
 const nobody = fixedChoices([]);
 
-/** Collapsed behind a button in narrow windows. */
+/** Collapsed behind a button, apart from those that are set. */
 const collapsible = [
   'state',
   'origin',
@@ -63,16 +63,23 @@ export function FilterBar({ organization, filters, filter, isNarrowed, onChange,
   );
   const more = useId();
   const [isOpen, setOpen] = useState(false);
-  const choice = (name: keyof Filters, label: string, options: ReactNode) => (
-    <Select
-      label={label}
-      isLabelHidden
-      value={filters[name]}
-      onChange={(event) => onChange({ [name]: event.target.value })}
-    >
-      {options}
-    </Select>
+  const cell = (name: keyof Filters, field: ReactNode) => (
+    <div className="filter" hidden={!isOpen && filters[name] === ''}>
+      {field}
+    </div>
   );
+  const choice = (name: keyof Filters, label: string, options: ReactNode) =>
+    cell(
+      name,
+      <Select
+        label={label}
+        isLabelHidden
+        value={filters[name]}
+        onChange={(event) => onChange({ [name]: event.target.value })}
+      >
+        {options}
+      </Select>,
+    );
   const picker = (
     name: keyof Filters,
     label: string,
@@ -80,14 +87,16 @@ export function FilterBar({ organization, filters, filter, isNarrowed, onChange,
     source: ChoiceSource,
     first: readonly Choice[] = [],
     takesOther = false,
-  ) => (
-    <Picker
-      {...{ label, none, source, first, takesOther }}
-      isLabelHidden
-      value={filters[name]}
-      onChange={(value) => onChange({ [name]: value })}
-    />
-  );
+  ) =>
+    cell(
+      name,
+      <Picker
+        {...{ label, none, source, first, takesOther }}
+        isLabelHidden
+        value={filters[name]}
+        onChange={(value) => onChange({ [name]: value })}
+      />,
+    );
   const count = collapsible.filter((name) => filters[name] !== '').length;
   return (
     <search className="filters">
@@ -100,11 +109,9 @@ export function FilterBar({ organization, filters, filter, isNarrowed, onChange,
           value={filters.q}
           onChange={(q) => onChange({ q })}
         />
-        <span className="filters-toggle">
-          <Button size="small" aria-expanded={isOpen} aria-controls={more} onClick={() => setOpen(!isOpen)}>
-            {count === 0 ? texts.filter : texts.filterCount({ count })}
-          </Button>
-        </span>
+        <Button size="small" icon="filter" aria-expanded={isOpen} aria-controls={more} onClick={() => setOpen(!isOpen)}>
+          {count === 0 ? texts.filter : texts.filterCount({ count })}
+        </Button>
         <Button
           size="small"
           tone="quiet"
@@ -131,23 +138,24 @@ export function FilterBar({ organization, filters, filter, isNarrowed, onChange,
         </Suspense>
       </div>
       <UsageFilters filters={filters} onChange={onChange} />
-      <div className="filters-more" id={more} data-open={isOpen || undefined}>
+      <div className="filters-more" id={more}>
         {choice('state', common.status, optionsOf(texts.anyStatus, stateLabels))}
         {choice('origin', common.origin, optionsOf(texts.anyOrigin, origins))}
         {picker('playbook', common.playbook, texts.anyPlaybook, playbooks)}
         {picker('repository', common.repository, texts.anyRepository, repositories, [], true)}
         {choice('pr', common.pullRequest, optionsOf(texts.anyPullRequest, pullRequestStates))}
-        {allowedTags && allowedTags.length > 0 ? (
-          // Sessions may still have tags that are no longer allowed.
-          picker('tag', texts.tag, texts.anyTag, tags, [], true)
-        ) : (
-          <TypedField
-            label={texts.tag}
-            placeholder={texts.tag}
-            value={filters.tag}
-            onChange={(tag) => onChange({ tag })}
-          />
-        )}
+        {allowedTags && allowedTags.length > 0
+          ? // Sessions may still have tags that are no longer allowed.
+            picker('tag', texts.tag, texts.anyTag, tags, [], true)
+          : cell(
+              'tag',
+              <TypedField
+                label={texts.tag}
+                placeholder={texts.tag}
+                value={filters.tag}
+                onChange={(tag) => onChange({ tag })}
+              />,
+            )}
         {(own !== null || people !== nobody) &&
           picker(
             'by',

@@ -12,7 +12,7 @@ export const valuePrefix = 'value:';
 /** The name of the hidden field with the title of a playbook that has placeholders. */
 export const playbookTitle = 'playbookTitle';
 
-/** A field for each placeholder in the text of a playbook; nothing for a playbook without placeholders. */
+/** The text of a playbook, which is closed at first, and a field for each placeholder in it. */
 export function PlaybookValues({ playbookId }: { readonly playbookId: string }) {
   const { playbook } = useLazyLoadQuery<playbookValuesQuery>(
     graphql`
@@ -26,8 +26,16 @@ export function PlaybookValues({ playbookId }: { readonly playbookId: string }) 
     { playbookId },
   );
   const names = placeholdersIn(playbook?.body ?? '');
-  if (!playbook || names.length === 0) return null;
-  return (
+  if (!playbook) return null;
+  const text = (
+    <details className="playbook-text">
+      <summary>{texts.showPlaybook}</summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long text is scrolled by keys. */}
+      <pre tabIndex={0}>{visible(playbook.body)}</pre>
+    </details>
+  );
+  if (names.length === 0) return text;
+  const fields = (
     <fieldset className="playbook-values">
       <legend>{texts.legend}</legend>
       <input type="hidden" name={playbookTitle} value={playbook.title} />
@@ -38,5 +46,11 @@ export function PlaybookValues({ playbookId }: { readonly playbookId: string }) 
         ))}
       </div>
     </fieldset>
+  );
+  return (
+    <>
+      {text}
+      {fields}
+    </>
   );
 }

@@ -57,6 +57,7 @@ export function SessionList(props: SessionListProps) {
               id
               sessionId
               status
+              statusDetail
               tags
               isArchived
               ...sessionRow_session

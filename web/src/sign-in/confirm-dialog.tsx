@@ -3,9 +3,11 @@ import { onConfirmationNeeded, sendConfirmation } from '../relay/confirm.ts';
 import { syncSession } from '../relay/session-sync.ts';
 import { common } from '../texts/common.ts';
 import { confirmDialog as texts } from '../texts/sign-in.ts';
+import { signOn as ofProvider } from '../texts/sign-on.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
+import { confirmPath, fetchProviders, onConfirmation, type Provider } from './sign-on.ts';
 
 /**
  * Asks for the token when the service requires it: before changes of access, control or spending. The form behind it stays
@@ -27,10 +29,45 @@ export function ConfirmSignIn() {
     setAnswer(null);
     answer.give(isConfirmed);
   };
-  return <ConfirmDialog onDone={done} />;
+  return <ConfirmChoice onDone={done} />;
 }
 
-function ConfirmDialog({ onDone }: { readonly onDone: (isConfirmed: boolean) => void }) {
+interface DialogProps {
+  readonly onDone: (isConfirmed: boolean) => void;
+}
+
+// Users confirm in the way in which they signed in.
+function ConfirmChoice({ onDone }: DialogProps) {
+  const [provider, setProvider] = useState<Provider | null | undefined>(undefined);
+  useEffect(() => {
+    void fetchProviders().then((found) => setProvider(found.provider));
+  }, []);
+  if (provider === undefined) return null;
+  return provider === null ? <ConfirmDialog onDone={onDone} /> : <ProviderDialog provider={provider} onDone={onDone} />;
+}
+
+// In another tab, so that this page and its forms stay as they are.
+function ProviderDialog({ provider: { label }, onDone }: DialogProps & { readonly provider: Provider }) {
+  useEffect(() => onConfirmation(() => onDone(true)), [onDone]);
+  return (
+    <Dialog
+      title={texts.titleWithProvider}
+      onClose={() => onDone(false)}
+      actions={
+        <>
+          <Button onClick={() => onDone(false)}>{common.cancel}</Button>
+          <Button tone="primary" onClick={() => window.open(confirmPath)}>
+            {ofProvider.confirmWith({ label })}
+          </Button>
+        </>
+      }
+    >
+      <p>{ofProvider.confirmIntro({ label })}</p>
+    </Dialog>
+  );
+}
+
+function ConfirmDialog({ onDone }: DialogProps) {
   const form = useId();
   const field = useRef<HTMLInputElement>(null);
   const [error, setError] = useState<string | null>(null);

@@ -1,6 +1,7 @@
 import { newKey } from '../relay/new-key.ts';
 
 const key = 'switchyard:sign-in-link';
+const userKey = 'switchyard:user-link';
 
 /** A one-time sign-in link that this tab has opened. */
 export interface SignInLink {
@@ -32,6 +33,41 @@ export function forgetLink(): void {
     sessionStorage.removeItem(key);
   } catch {
     // It was not stored.
+  }
+}
+
+/** A link that an administrator has created for a user. */
+export interface UserLink {
+  readonly userLink: string;
+}
+
+/** Returns the link for a user of the URL, as {@link takeLink} does. It is used only when the user presses a button. */
+export function takeUserLink(): UserLink | null {
+  const code = new URLSearchParams(location.hash.slice(1)).get('user-link');
+  try {
+    if (code !== null) sessionStorage.setItem(userKey, code);
+  } catch {
+    // Without storage, a reload loses the link.
+  }
+  if (code !== null) history.replaceState(null, '', location.pathname);
+  const userLink = code ?? readText(userKey);
+  return userLink === null ? null : { userLink };
+}
+
+/** Forgets the link for a user: it was used or refused. */
+export function forgetUserLink(): void {
+  try {
+    sessionStorage.removeItem(userKey);
+  } catch {
+    // It was not stored.
+  }
+}
+
+function readText(name: string): string | null {
+  try {
+    return sessionStorage.getItem(name);
+  } catch {
+    return null;
   }
 }
 

@@ -10,7 +10,11 @@ import { notifySignedIn } from '../relay/signed-out.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Mark } from '../ui/icons.tsx';
-import { forgetLink, type SignInLink, takeLink } from './link.ts';
+import { CallbackPage } from './callback-page.tsx';
+import { forgetLink, forgetUserLink, type SignInLink, takeLink, takeUserLink, type UserLink } from './link.ts';
+import { ProviderButtons } from './provider-buttons.tsx';
+import { takeAnswer } from './sign-on.ts';
+import { UserLinkForm } from './user-link-form.tsx';
 
 interface Answer {
   readonly pageSecret?: string;
@@ -19,7 +23,7 @@ interface Answer {
 
 /** Signs in and stores the page secret. Returns the reason of a refusal, or null. */
 async function send(
-  input: { readonly token: string } | SignInLink,
+  input: { readonly token: string } | SignInLink | UserLink,
 ): Promise<{ readonly message: string; readonly status: number } | null> {
   try {
     const response = await fetch('/console/session', {
@@ -41,18 +45,22 @@ async function send(
   }
 }
 
-/** Signs in with a link or a token. `isSudden`: the pages were open until now, and nobody signed out. */
+/** Signs in with a link, a token or an identity provider. `isSudden`: the pages were open until now, and nobody signed out. */
 export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; readonly onDone: () => void }) {
   const [token, setToken] = useState('');
-  const [error, setError] = useState<{ readonly message: string; readonly isOfLink: boolean } | null>(null);
+  const [error, setError] = useState<{ readonly message: string; readonly isOfToken: boolean } | null>(null);
+  // The answer of an identity provider that sent the browser back here.
+  const [answer, setAnswer] = useState(takeAnswer);
   const field = useRef<HTMLInputElement>(null);
   const [isBusy, setBusy] = useState(false);
   // A link in a browser that is or was signed in; in the second case the name is null.
   const [offer, setOffer] = useState<{ readonly link: SignInLink; readonly name: string | null } | null>(null);
+  // It needs a press of a button: a program that opens links to show them must not use it up.
+  const [userLink, setUserLink] = useState(takeUserLink);
   const isTaken = useRef(false);
 
-  const finishSignIn = () => {
-    if (location.pathname === '/sign-in') history.replaceState(null, '', '/');
+  const finishSignIn = (returnTo = '/') => {
+    if (location.pathname === '/sign-in') history.replaceState(null, '', returnTo);
     notifySignedIn();
     focusAfterSignIn();
     onDone();
@@ -62,15 +70,19 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
     const refusal = await send(input);
     setBusy(false);
     // After a connection that broke, a reload uses the link again.
-    if (refusal?.status !== 0) forgetLink();
+    if (refusal?.status !== 0) {
+      forgetLink();
+      forgetUserLink();
+    }
     if (refusal === null) return finishSignIn();
     setOffer(null);
-    setError({ isOfLink: refusal.status === 401 && 'link' in input, message: refusal.message });
+    setUserLink(null);
+    setError({ isOfToken: 'token' in input || (refusal.status !== 401 && 'link' in input), message: refusal.message });
     field.current?.focus();
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: a link is used once.
   useEffect(() => {
-    if (isTaken.current) return;
+    if (isTaken.current || answer !== null || userLink !== null) return;
     isTaken.current = true;
     const link = takeLink();
     if (link === null) return;
@@ -88,6 +100,28 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
     event.preventDefault();
     void enter({ token: token.trim() });
   };
+  if (answer !== null) {
+    return (
+      <CallbackPage
+        answer={answer}
+        onSignedIn={finishSignIn}
+        onProblem={(message) => {
+          setAnswer(null);
+          setError({ isOfToken: false, message });
+        }}
+      />
+    );
+  }
+  if (userLink !== null) {
+    return (
+      <UserLinkForm
+        isBusy={isBusy}
+        onUse={() => void enter(userLink)}
+        onStay={() => finishSignIn()}
+        onToken={() => setUserLink(null)}
+      />
+    );
+  }
   if (offer) {
     return (
       <main className="sign-in">
@@ -117,12 +151,13 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
       <form onSubmit={submit}>
         <Mark size={44} />
         <h1>{texts.signInToSwitchyard}</h1>
-        {error?.isOfLink && (
+        {error !== null && !error.isOfToken && (
           <p className="problem" role="alert">
             {error.message}
           </p>
         )}
         {isSudden && <p className="note">{texts.signedOut}</p>}
+        <ProviderButtons onProblem={(message) => setError(message === null ? null : { isOfToken: false, message })} />
         <TextField
           ref={field}
           autoFocus
@@ -135,14 +170,20 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
           placeholder={texts.tokenPlaceholder}
           value={token}
           onChange={(event) => setToken(event.target.value)}
-          error={error && !error.isOfLink ? error.message : null}
+          error={error?.isOfToken ? error.message : null}
           hint={texts.tokenHint}
         />
         <Button type="submit" tone="primary" isBusy={isBusy}>
           {texts.signIn}
         </Button>
         <p className="note">
-          <RichText text={texts.lostToken} slots={{ npmRunToken: <code>npm run token</code> }} />
+          <RichText
+            text={texts.lostToken}
+            slots={{
+              npmRunToken: <code>npm run token</code>,
+              npxToken: <code>npx --no -- switchyard token</code>,
+            }}
+          />
         </p>
       </form>
     </main>

@@ -6,6 +6,7 @@ export const changesPanel = {
   changes: 'Changes',
   refreshTitle: 'Compare the repositories now, while the agent works',
   refreshing: 'Refreshing',
+  writeTitle: 'Go to the field for messages, which sends the comments',
   newer: 'Newer changes are available.',
   showNewer: 'Show newer changes',
   loadingTheChanges: 'Loading the changes',

@@ -22,6 +22,7 @@ export const common = {
   loadingPage: 'Loading page',
   modelKeys: 'Model keys',
   myModelKeys: 'My model keys',
+  myTokens: 'My tokens',
   token: 'Token',
   mayBeDeleted: 'It may have been deleted.',
   unknown: 'Unknown',

@@ -87,7 +87,7 @@ export const connectionFields = {
   privateKey: 'Private key',
   privateKeyExample: '-----BEGIN RSA PRIVATE KEY-----',
   privateKeyHint: ({ secretHint }: Strings<'secretHint'>) => `The content of the App’s .pem file. ${secretHint}`,
-  webhookSecret: 'Webhook secret (optional)',
+  webhookSecret: 'Webhook secret',
   webhookSecretHint: 'The secret that signs the forge’s webhooks. You won’t be able to view it again.',
   testRepository: 'Repository to test',
   testRepositoryExample: 'owner/name',

@@ -76,6 +76,8 @@ export const palette = {
 export const shell = {
   skipToContent: 'Skip to content',
   menu: 'Menu',
+  openInbox: 'Open the inbox',
+  find: 'Find anything',
   needYou: (count: number) => plural(count, { one: '# session needs you', other: '# sessions need you' }),
   product: 'Switchyard',
   asideLabel: 'Console',

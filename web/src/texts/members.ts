@@ -1,5 +1,7 @@
 export const memberForms = {
   addMember: 'Add member',
+  emailHint:
+    'No email is sent. New members sign in with your identity provider, or with a link that you pass on to them.',
   memberSaved: 'Member saved.',
   editMember: 'Edit member',
 };

@@ -4,8 +4,12 @@ import type { Numbers, Strings } from './kit.ts';
 export const repositoriesPicker = {
   placeholder: 'Add owner/name',
   emptyText: 'Type owner/name. Repositories appear here after their first session.',
+  emptyTextWithForges: 'Type owner/name.',
   limitHint: ({ maxRepositories }: Numbers<'maxRepositories'>) => `Up to ${writeNumber(maxRepositories)} repositories.`,
   hint: 'Lists repositories of earlier sessions. For any other, type owner/name.',
+  hintWithForges: 'Lists repositories of earlier sessions and of your git connections. For any other, type owner/name.',
+  notFound: ({ host }: Strings<'host'>) => `Repository not found on ${host}, or the connection can’t read it.`,
+  notUsable: 'No git connection of this organization covers this repository.',
   chosen: ({ label }: Strings<'label'>) => `${label}: chosen`,
   branches: ({ chosen }: Strings<'chosen'>) => `Branches${chosen}`,
   startFrom: ({ repository }: Strings<'repository'>) => `Start ${repository} from`,

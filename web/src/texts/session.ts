@@ -9,6 +9,11 @@ export const transcriptFolds = {
   searches: (count: number) => plural(count, { one: 'searched once', other: 'searched # times' }),
   fetches: (count: number) => plural(count, { one: 'fetched # page', other: 'fetched # pages' }),
   others: (count: number) => plural(count, { one: 'used # tool', other: 'used # tools' }),
+  /** The line in place of the entries that the agent wrote before it was interrupted. */
+  interrupted: (count: number) =>
+    plural(count, { one: 'Interrupted attempt: # entry', other: 'Interrupted attempt: # entries' }),
+  show: 'Show',
+  hide: 'Hide',
   /** The parts are separated by commas, and begin with a capital letter. */
   withDuration: ({ parts, duration }: Strings<'parts' | 'duration'>) => `${parts} · ${duration}`,
 };
@@ -43,7 +48,6 @@ export const transcriptJumps = {
   own: 'Next message of mine (m)',
   error: 'Next error (e)',
   latest: 'Jump to latest',
-  end: 'Jump to end (End)',
   none: 'There are no more entries of this kind.',
   notFound: 'This entry is not in the transcript.',
 };
@@ -60,7 +64,9 @@ export const composer = {
   afterThisTurn: 'After this turn',
   stopAndSendNow: 'Stop and send now',
   asConfigured: 'As the agent is configured',
-  filesSentAgain: 'Your attached files are sent again.',
+  unconfirmed: 'The service did not confirm this message. Send it again: the agent receives it only once.',
+  unconfirmedFiles:
+    'The service did not confirm this message. Send it again, with its files: the agent receives it only once.',
   dropFiles: 'Drop files to attach them to your message.',
   label: 'Message to the agent',
   stopping: 'Stopping',

@@ -54,6 +54,7 @@ export const foundSessions = {
 
 export const savedViews = {
   views: 'Saved views',
+  notForTranscripts: 'A search in transcripts can’t be saved as a view.',
   save: 'Save view',
   rename: 'Rename view',
   delete: 'Delete view',

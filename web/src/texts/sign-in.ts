@@ -3,6 +3,7 @@ import { type Numbers, rich, type Strings } from './kit.ts';
 
 export const confirmDialog = {
   title: 'Confirm with your token',
+  titleWithProvider: 'Confirm your sign-in',
   confirm: 'Confirm',
   intro: 'Confirm this action with your token. This is required before changes to access, control or spending.',
   tokenPlaceholder: 'cog_… or apk_…',
@@ -21,10 +22,13 @@ export const signIn = {
   signInWithToken: 'Sign in with a token',
   staySignedIn: 'Stay signed in',
   useLink: 'Use link',
+  userLink: 'This link signs in the user it was created for. It works once.',
   signInToSwitchyard: 'Sign in to Switchyard',
   signedOut: 'You were signed out because your session or its key ended.',
   tokenPlaceholder: 'cog_… or apk_…',
   tokenHint: 'We’ll keep you signed in on this browser. The token itself is not stored.',
   signIn: 'Sign in',
-  lostToken: rich('Lost it? Run {npmRunToken} on the server. With the embedded database, stop the service first.'),
+  lostToken: rich(
+    'Lost it? Run {npmRunToken} on the server, or {npxToken} if it was installed as a package. With the embedded database, stop the service first.',
+  ),
 };

@@ -44,6 +44,22 @@ export const picker = {
 
 export const states = {
   notLoaded: 'Couldn’t load this',
+  waitsForService: 'The service can’t be reached. This loads when it answers again.',
+};
+
+export const validity = {
+  missing: ({ label }: Strings<'label'>) => `${label} is required.`,
+  unchecked: 'Select this to continue.',
+  noNumber: 'Enter a number.',
+  noDate: 'Enter a complete date.',
+  noInteger: 'Enter a whole number.',
+  tooLow: ({ min }: Strings<'min'>) => `Enter ${min} or more.`,
+  tooHigh: ({ max }: Strings<'max'>) => `Enter ${max} or less.`,
+  tooShort: ({ count }: Numbers<'count'>) =>
+    `Enter at least ${plural(count, { one: '# character', other: '# characters' })}.`,
+  noEmail: 'Enter an email address, such as name@example.com.',
+  noUrl: 'Enter a URL, such as https://example.com.',
+  invalid: 'This format isn’t valid.',
 };
 
 export const status = {

@@ -2,6 +2,7 @@ import { type Numbers, plural, type Strings } from './kit.ts';
 
 export const usagePage = {
   title: 'Usage',
+  loading: 'Loading usage',
   noOrganization: 'No organization',
   scope: 'Scope',
   allOrganizations: 'All organizations',
@@ -37,10 +38,10 @@ export const usageTotals = {
   activeUsers: 'Active users',
   pullRequests: 'Pull requests',
   none: 'None',
-  onlyServiceUsers: 'Only service users, such as the built-in administrator, and automations started sessions.',
+  onlyServiceUsers: 'Service users started all sessions.',
   merged: ({ count }: Strings<'count'>) => `${count} merged`,
-  change: ({ percent, before }: Strings<'percent' | 'before'>) => `${percent} from ${before}`,
-  before: ({ before }: Strings<'before'>) => `from ${before}`,
+  change: ({ percent, before }: Strings<'percent' | 'before'>) => `${percent}, was ${before}`,
+  before: ({ before }: Strings<'before'>) => `was ${before}`,
 };
 
 export const usageFigures = {
@@ -101,6 +102,7 @@ export const usageFigure = {
 
 export const usageChart = {
   unknown: '–',
+  unit: 'ACUs',
   acus: ({ count }: Numbers<'count'>) => plural(count, { one: '# ACU', other: '# ACUs' }),
   point: ({ label, value }: Strings<'label' | 'value'>) => `${label}: ${value}`,
   pointBefore: ({ label, value, before, labelBefore }: Strings<'label' | 'value' | 'before' | 'labelBefore'>) =>

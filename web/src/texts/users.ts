@@ -1,4 +1,4 @@
-import type { Strings } from './kit.ts';
+import { rich, type Strings } from './kit.ts';
 
 export const newUser = {
   newUser: 'New user',
@@ -28,6 +28,20 @@ export const userPage = {
   id: 'ID',
   added: 'Added',
   saveName: 'Save name',
+};
+
+export const signInLinks = {
+  title: 'Sign-in link',
+  create: 'Create sign-in link',
+  createFor: ({ name }: Strings<'name'>) => `Create sign-in link: ${name}`,
+  newLinkFor: ({ name }: Strings<'name'>) => `Sign-in link for ${name}`,
+  passOn:
+    'Pass it on to this person alone: anybody who uses it signs in as them. It works once, within 7 days. You won’t be able to view it again.',
+  link: 'Link',
+  pending: rich('A link is pending until {time}. A new one replaces it.'),
+  explanation: 'A link signs this person in once, without a token.',
+  revoked: 'Link revoked.',
+  option: 'Create a sign-in link',
 };
 
 export const usersPage = {

@@ -8,13 +8,14 @@ import {
 } from 'react';
 import { Icon } from './icons.tsx';
 import { problemText } from './problem-text.ts';
+import { useValidity } from './use-validity.ts';
 
 /** The common properties of fields. */
 export interface FieldProps {
   readonly label: string;
   /** A hint for filling it in. */
   readonly hint?: ReactNode;
-  /** The service's error for this field. */
+  /** The service's error for this field. What the browser checks itself comes before it, in the same place. */
   readonly error?: string | null | undefined;
   /** True if only screen readers get the label, because the context shows it already. */
   readonly isLabelHidden?: boolean | undefined;
@@ -60,9 +61,11 @@ export function TextField({
   ...rest
 }: Wrapped<InputHTMLAttributes<HTMLInputElement>> & { readonly ref?: Ref<HTMLInputElement> }) {
   const id = useId();
+  const { problem, ...checks } = useValidity(label, rest.onInput);
+  const shown = problem ?? error;
   return (
-    <FieldFrame {...{ id, label, hint, error, isLabelHidden }}>
-      <input type="text" {...rest} {...describeField(id, { label, hint, error })} />
+    <FieldFrame {...{ id, label, hint, error: shown, isLabelHidden }}>
+      <input type="text" {...rest} {...checks} {...describeField(id, { label, hint, error: shown })} />
     </FieldFrame>
   );
 }
@@ -76,9 +79,11 @@ export function TextArea({
   ...rest
 }: Wrapped<TextareaHTMLAttributes<HTMLTextAreaElement>> & { readonly ref?: Ref<HTMLTextAreaElement> }) {
   const id = useId();
+  const { problem, ...checks } = useValidity(label, rest.onInput);
+  const shown = problem ?? error;
   return (
-    <FieldFrame {...{ id, label, hint, error, isLabelHidden }}>
-      <textarea rows={4} {...rest} {...describeField(id, { label, hint, error })} />
+    <FieldFrame {...{ id, label, hint, error: shown, isLabelHidden }}>
+      <textarea rows={4} {...rest} {...checks} {...describeField(id, { label, hint, error: shown })} />
     </FieldFrame>
   );
 }
@@ -93,10 +98,12 @@ export function Select({
   ...rest
 }: Wrapped<SelectHTMLAttributes<HTMLSelectElement>>) {
   const id = useId();
+  const { problem, ...checks } = useValidity(label, rest.onInput);
+  const shown = problem ?? error;
   return (
-    <FieldFrame {...{ id, label, hint, error, isLabelHidden }}>
+    <FieldFrame {...{ id, label, hint, error: shown, isLabelHidden }}>
       <div className="choice">
-        <select {...rest} {...describeField(id, { label, hint, error })}>
+        <select {...rest} {...checks} {...describeField(id, { label, hint, error: shown })}>
           {children}
         </select>
         <Icon name="chevron" size={14} />

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { useIsConnectionLost } from '../relay/connectivity.ts';
 import { common } from '../texts/common.ts';
 import { states as texts } from '../texts/ui.ts';
 import { Button } from './button.tsx';
@@ -13,10 +14,12 @@ export function Splash() {
   );
 }
 
-/** A placeholder while a part loads: as high as its content, so that nothing moves. */
+/** A placeholder while a part loads: as high as its content, so that nothing moves. It says if the service cannot be reached. */
 export function Loading({ label, rows = 6 }: { readonly label: string; readonly rows?: number }) {
+  const isLost = useIsConnectionLost();
   return (
     <div className="skeletons" role="status" aria-label={label}>
+      {isLost && <p className="hint">{texts.waitsForService}</p>}
       {Array.from({ length: rows }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: these are all alike.
         <div className="skeleton" key={index} />

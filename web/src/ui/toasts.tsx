@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { common } from '../texts/common.ts';
 import { toasts as texts } from '../texts/ui.ts';
 import { Button } from './button.tsx';
+import { focusHeading } from './focus.ts';
 import { useTopModal } from './modal-stack.ts';
 import { visible } from './visible.ts';
 
@@ -93,6 +94,13 @@ interface ShownProps {
 function Shown({ toast: { id, tone, text, undo, link }, onClose }: ShownProps) {
   // A toast does not disappear while it is hovered or focused.
   const [isPaused, setPaused] = useState(false);
+  /** The element that had the focus before the toast. */
+  const before = useRef<Element | null>(null);
+  const leave = () => {
+    onClose(id);
+    if (before.current instanceof HTMLElement && before.current.isConnected) before.current.focus();
+    else focusHeading();
+  };
   useEffect(() => {
     if (tone === 'bad' || isPaused) return;
     const timer = window.setTimeout(onClose, undo === null && link === null ? shownMs : undoMs, id);
@@ -104,7 +112,10 @@ function Shown({ toast: { id, tone, text, undo, link }, onClose }: ShownProps) {
       className={`toast ${tone}`}
       onMouseEnter={() => setPaused(true)}
       onMouseLeave={() => setPaused(false)}
-      onFocus={() => setPaused(true)}
+      onFocus={({ currentTarget, relatedTarget }) => {
+        setPaused(true);
+        if (!currentTarget.contains(relatedTarget)) before.current = relatedTarget;
+      }}
       onBlur={() => setPaused(false)}
     >
       <p>{visible(text)}</p>
@@ -117,14 +128,14 @@ function Shown({ toast: { id, tone, text, undo, link }, onClose }: ShownProps) {
         <Button
           size="small"
           onClick={() => {
-            onClose(id);
+            leave();
             undo();
           }}
         >
           {common.undo}
         </Button>
       )}
-      <Button tone="quiet" size="small" icon="close" aria-label={common.close} onClick={() => onClose(id)} />
+      <Button tone="quiet" size="small" icon="close" aria-label={common.close} onClick={leave} />
     </div>
   );
 }

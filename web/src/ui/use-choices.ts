@@ -88,3 +88,17 @@ export function inTurn(sources: readonly ChoiceSource[]): ChoiceSource {
     return { choices, next: at + 1 < sources.length ? `${at + 1}:` : null };
   };
 }
+
+/** A source without the choices of a source whose values it had before, regardless of case. */
+export function distinct(source: ChoiceSource): ChoiceSource {
+  const seen = new Set<string>();
+  return async (after) => {
+    if (after === null) seen.clear();
+    const { choices, next } = await source(after);
+    const found = choices.filter(({ value }) => {
+      const key = value.toLowerCase();
+      return !seen.has(key) && seen.add(key);
+    });
+    return { choices: found, next };
+  };
+}

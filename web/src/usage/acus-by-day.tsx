@@ -19,7 +19,7 @@ interface AcusByDayProps {
   readonly file: string;
 }
 
-/** The consumption of each day, beside the same day of the previous period. A day leads to its sessions. */
+/** The consumption of each day, beside the same day of the previous period. A day leads to its sessions. In the table, the newest is first. */
 export function AcusByDay({ days, used, before, file }: AcusByDayProps) {
   const search = useSearch();
   const [now, previous] = [byDate(used), byDate(before ?? [])];
@@ -40,6 +40,7 @@ export function AcusByDay({ days, used, before, file }: AcusByDayProps) {
     <Figure
       title={texts.acusByDay}
       isWide
+      isNewestFirst
       heads={before ? [texts.day, texts.acus, texts.acusBefore] : [texts.day, texts.acus]}
       file={file}
       rows={points.map(({ key, label, value, before: earlierDay }) => ({

@@ -12,9 +12,8 @@ export interface Bar {
 
 const shownBars = 10;
 
-/** Horizontal bars with their values and shares, as many as fit well; the table has all. */
+/** Horizontal bars with their values and shares, as many as fit well; the table has all. A full bar is the total. */
 export function BarList({ label, bars }: { readonly label: string; readonly bars: readonly Bar[] }) {
-  const highest = Math.max(0, ...bars.map(({ value }) => value)) || 1;
   const total = bars.reduce((sum, { value }) => sum + value, 0) || 1;
   const more = bars.length - shownBars;
   return (
@@ -26,7 +25,7 @@ export function BarList({ label, bars }: { readonly label: string; readonly bars
             <span className="number">{writeNumber(value)}</span>
             <span className="soft number share">{writePercent(value / total)}</span>
             <span className="track" aria-hidden="true">
-              <i style={{ width: `${(value / highest) * 100}%` }} />
+              <i style={{ width: `${(value / total) * 100}%` }} />
             </span>
           </li>
         ))}

@@ -26,12 +26,23 @@ interface FigureProps {
   readonly note?: ReactNode;
   /** True for a figure as wide as the page. */
   readonly isWide?: boolean;
+  /** True if the rows go from old to new, and the table from new to old. */
+  readonly isNewestFirst?: boolean;
   /** The chart. */
   readonly children: ReactNode;
 }
 
 /** A chart, which a button replaces by its table, and a download. */
-export function Figure({ title, heads, rows, file, note, isWide = false, children }: FigureProps) {
+export function Figure({
+  title,
+  heads,
+  rows,
+  file,
+  note,
+  isWide = false,
+  isNewestFirst = false,
+  children,
+}: FigureProps) {
   const id = useId();
   const [isTable, setTable] = useState(false);
   const isEmpty = rows.every(({ values }) => values.every((value) => value === 0));
@@ -73,7 +84,8 @@ export function Figure({ title, heads, rows, file, note, isWide = false, childre
         </div>
       </header>
       {isEmpty && <p className="soft">{texts.noData}</p>}
-      {!isEmpty && (isTable ? <FigureTable {...{ title, heads, rows }} /> : children)}
+      {!isEmpty &&
+        (isTable ? <FigureTable {...{ title, heads }} rows={isNewestFirst ? rows.toReversed() : rows} /> : children)}
       {note && <p className="soft">{note}</p>}
     </section>
   );

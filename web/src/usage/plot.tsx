@@ -20,6 +20,8 @@ export type PlotKind = 'columns' | 'line';
 interface PlotProps {
   readonly kind: PlotKind;
   readonly points: readonly Point[];
+  /** The unit of the values, above the axis. */
+  readonly unit: string;
   readonly width: number;
   /** The index of the highlighted point; null: none. */
   readonly active: number | null;
@@ -29,14 +31,16 @@ interface PlotProps {
 
 const height = 220;
 const left = 48;
-const [top, bottom] = [12, 24];
+const [top, bottom] = [26, 24];
+/** The least distance between two days of the axis, in pixels, and half the width of such a text. */
+const [labelStep, labelHalf] = [64, 24];
 
 /** Returns the horizontal scale of a chart: the bands of its points. */
 export const bandsOf = (points: readonly Point[], width: number) =>
   scaleBand({ domain: points.map(({ key }) => key), range: [left, Math.max(left + 1, width)], padding: 0.2 });
 
 /** The drawing of a chart. It has no texts for screen readers: `TimeChart` has them. */
-export function Plot({ kind, points, width, active, limit = null }: PlotProps) {
+export function Plot({ kind, points, unit, width, active, limit = null }: PlotProps) {
   const bands = bandsOf(points, width);
   const highest = Math.max(
     0.1,
@@ -46,7 +50,7 @@ export function Plot({ kind, points, width, active, limit = null }: PlotProps) {
   const heights = scaleLinear({ domain: [0, highest], range: [height - bottom, top], nice: 3 });
   const yOf = (value: number) => heights(value) ?? 0;
   const middleOf = ({ key }: Point) => (bands(key) ?? 0) + bands.bandwidth() / 2;
-  const every = Math.ceil((points.length * 64) / Math.max(1, width - left));
+  const every = Math.ceil((points.length * labelStep) / Math.max(1, width - left));
   const activePoint = active === null ? undefined : points[active];
   const known = points.filter(({ value }) => value !== null);
   const compared = points.filter(({ before }) => before);
@@ -60,6 +64,9 @@ export function Plot({ kind, points, width, active, limit = null }: PlotProps) {
           </text>
         </g>
       ))}
+      <text x={left - 8} y={12} textAnchor="end">
+        {unit}
+      </text>
       {activePoint && (
         <rect
           className="active"
@@ -84,7 +91,7 @@ export function Plot({ kind, points, width, active, limit = null }: PlotProps) {
       {kind === 'line' && (
         <LinePath className="line" data={[...known]} x={middleOf} y={({ value }) => yOf(value ?? 0)} />
       )}
-      {['halo', 'before'].map(
+      {(kind === 'line' ? ['halo', 'before'] : ['before']).map(
         (name) =>
           compared.length > 1 && (
             <LinePath
@@ -109,9 +116,9 @@ export function Plot({ kind, points, width, active, limit = null }: PlotProps) {
       )}
       {points.map(
         (point, index) =>
-          index % every === 0 &&
-          middleOf(point) + 24 <= width && (
-            <text key={point.key} x={middleOf(point)} y={height - 6} textAnchor="middle">
+          // The newest day always has its text.
+          (points.length - 1 - index) % every === 0 && (
+            <text key={point.key} x={Math.min(middleOf(point), width - labelHalf)} y={height - 6} textAnchor="middle">
               {point.short}
             </text>
           ),

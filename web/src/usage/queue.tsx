@@ -7,7 +7,7 @@ import { Badge } from '../ui/badge.tsx';
 const everyMs = 10_000;
 const tones = { NORMAL: 'good', ELEVATED: 'warn', HIGH: 'bad' } as const;
 
-/** The number of the enterprise's sessions that currently wait for an agent. */
+/** The number of the enterprise's sessions that currently wait for an agent; nothing if none does. */
 export function Queue() {
   const [fetchKey, setFetchKey] = useState(0);
   useEffect(() => {
@@ -29,7 +29,7 @@ export function Queue() {
     { fetchPolicy: 'store-and-network', fetchKey },
   );
   const queue = enterprise?.queue;
-  if (!queue) return null;
+  if (!queue || (queue.size === 0 && queue.level === 'NORMAL')) return null;
   const tone = tones[queue.level as keyof typeof tones] ?? 'plain';
   return (
     <p role="status">

@@ -68,7 +68,7 @@ export function TimeChart({ label, kind, points, limit = null, addressOf }: Time
         onPointerLeave={(event) => event.pointerType === 'mouse' && setActive(null)}
         onClick={() => shown && addressOf && !isTapped && navigate(addressOf(shown))}
       >
-        <Plot {...{ kind, points, width, active, limit }} />
+        <Plot {...{ kind, points, width, active, limit }} unit={texts.unit} />
       </div>
       <p className="for-readers" id={hint}>
         {addressOf ? texts.keysHintOpen : texts.keysHint}

@@ -1,9 +1,9 @@
-import { useDeferredValue } from 'react';
+import { Suspense, useDeferredValue } from 'react';
 import { useSigned } from '../app/gate.tsx';
 import { Page } from '../layout/page.tsx';
 import { usagePage as texts } from '../texts/usage.ts';
 import { Select, TextField } from '../ui/field.tsx';
-import { Empty } from '../ui/states.tsx';
+import { Empty, Loading } from '../ui/states.tsx';
 import { EnterpriseUsage } from './enterprise-usage.tsx';
 import { OrganizationUsage } from './organization-usage.tsx';
 import { Queue } from './queue.tsx';
@@ -27,7 +27,16 @@ export function UsagePage() {
   const days = { from: wantedFrom, to: wantedTo };
   const { compares, shown } = view;
   return (
-    <Page title={texts.title} actions={may('VIEW_ACCOUNT_METRICS') && <Queue />}>
+    <Page
+      title={texts.title}
+      actions={
+        may('VIEW_ACCOUNT_METRICS') && (
+          <Suspense fallback={null}>
+            <Queue />
+          </Suspense>
+        )
+      }
+    >
       <div className="tool-row days">
         {seesEnterprise && (
           <Select label={texts.scope} value={view.scope} onChange={(event) => view.setScope(event.target.value)}>
@@ -65,7 +74,7 @@ export function UsagePage() {
         </label>
       </div>
       {wanted && (
-        <>
+        <Suspense fallback={<Loading label={texts.loading} rows={8} />}>
           {(shown.day || shown.user || shown.serviceUser) && (
             <UsedSessions {...{ organizationId, shown, days }} onClose={view.close} />
           )}
@@ -74,7 +83,7 @@ export function UsagePage() {
           ) : (
             <OrganizationUsage {...{ organizationId, days, compares }} />
           )}
-        </>
+        </Suspense>
       )}
     </Page>
   );

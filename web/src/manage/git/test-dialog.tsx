@@ -39,17 +39,19 @@ export function TestDialog(props: TestDialogProps) {
     event.preventDefault();
     if (!isTesting) void run(new FormFields(event.currentTarget).textOrNull('repositoryPath'));
   };
+  // The user has to name a repository first.
+  const isFirst = needsRepository && result === null;
   return (
     <Dialog
       title={common.testName({ name })}
       onClose={onClose}
       actions={
         <>
-          <Button type="submit" form={form} isBusy={isTesting}>
-            {needsRepository && result === null ? common.test : texts.testAgain}
+          <Button type="submit" form={form} tone={isFirst ? 'primary' : 'plain'} isBusy={isTesting}>
+            {isFirst ? common.test : texts.testAgain}
           </Button>
-          <Button tone="primary" onClick={onClose}>
-            {texts.done}
+          <Button tone={isFirst ? 'plain' : 'primary'} onClick={onClose}>
+            {isFirst ? common.cancel : texts.done}
           </Button>
         </>
       }

@@ -7,6 +7,8 @@ import { useToasts } from '../../ui/toasts.tsx';
 
 interface ShownOnceProps {
   readonly title: string;
+  /** The advice before the values; omitted: to save them. */
+  readonly text?: string;
   /** The values with their labels. */
   readonly values: readonly { readonly label: string; readonly value: string }[];
   /** An example command for a shell. */
@@ -15,7 +17,7 @@ interface ShownOnceProps {
 }
 
 /** Shows a secret that the service returns once and stores only as a hash. It is lost when this is closed. */
-export function ShownOnce({ title, values, curl, onClose }: ShownOnceProps) {
+export function ShownOnce({ title, text = texts.saveNow, values, curl, onClose }: ShownOnceProps) {
   const copy = useCopy();
   return (
     <Dialog
@@ -29,7 +31,7 @@ export function ShownOnce({ title, values, curl, onClose }: ShownOnceProps) {
       }
     >
       <div className="form">
-        <p>{texts.saveNow}</p>
+        <p>{text}</p>
         {values.map(({ label, value }) => (
           <CopyLine key={label} label={label} value={value} />
         ))}

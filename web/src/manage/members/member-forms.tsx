@@ -10,7 +10,10 @@ import { errorOf, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 import { RoleSelect } from '../kit/role-select.tsx';
+import { LinkOption } from '../users/link-option.tsx';
+import { NewSignInLink } from '../users/new-sign-in-link.tsx';
 import { useAssign } from '../users/use-assign.ts';
+import { useSignInLink } from '../users/use-sign-in-link.ts';
 
 interface NewMemberProps {
   readonly organizationId: string;
@@ -46,6 +49,7 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
         createUser(input: $input) {
           user {
             id
+            userId
           }
           userErrors {
             message
@@ -56,7 +60,10 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
     `,
     { isQuiet: true },
   );
+  const [link, setLink] = useState<{ readonly name: string; readonly url: string } | null>(null);
+  const [createLink, isLinking] = useSignInLink();
   const submit = async (fields: FormFields) => {
+    const isWithLink = fields.isOn('isWithLink');
     const input = {
       scope: { organizationId },
       email: fields.text('email'),
@@ -65,28 +72,43 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
     };
     const { scope, roleId } = input;
     const userId = await find(input.email).catch(() => null);
-    const { errors: refused } = userId
-      ? await assign({ input: { principal: { userId }, scope, roleId } })
-      : await create({ input });
+    const created = userId ? null : await create({ input });
+    const { errors: refused } =
+      created ?? (await assign({ input: { principal: { userId: userId ?? '' }, scope, roleId } }));
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(common.addedName({ name: input.name ?? input.email }));
+    const name = input.name ?? input.email;
+    toasts.say(common.addedName({ name }));
     onDone();
-    onClose();
+    // A user who was there before may sign in already.
+    const newId = created?.payload?.user?.userId;
+    const url = isWithLink && newId !== undefined ? await createLink(newId) : null;
+    if (url === null) onClose();
+    else setLink({ name, url });
   };
+  if (link !== null) return <NewSignInLink {...link} onClose={onClose} />;
   return (
     <FormDialog
       title={texts.addMember}
       submitLabel={common.add}
-      isBusy={isBusy || isAssigning}
+      isBusy={isBusy || isAssigning || isLinking}
       errors={errors}
       fieldNames={['email', 'name', 'roleId']}
       onClose={onClose}
       onSubmit={(fields) => void submit(fields)}
     >
-      <TextField label={common.email} name="email" type="email" required autoFocus error={errorOf(errors, 'email')} />
+      <TextField
+        label={common.email}
+        name="email"
+        type="email"
+        required
+        autoFocus
+        hint={texts.emailHint}
+        error={errorOf(errors, 'email')}
+      />
       <TextField label={common.name} name="name" error={errorOf(errors, 'name')} />
       <RoleSelect scope="ORGANIZATION" defaultValue="org_member" error={errorOf(errors, 'roleId')} />
+      <LinkOption />
     </FormDialog>
   );
 }

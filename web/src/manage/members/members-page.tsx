@@ -10,13 +10,16 @@ import { useSigned } from '../../app/gate.tsx';
 import { Page } from '../../layout/page.tsx';
 import { common } from '../../texts/common.ts';
 import { membersPage as texts } from '../../texts/members.ts';
+import { signInLinks as linkTexts } from '../../texts/users.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
 import { actionsColumn, ConfirmAction, List } from '../kit/kit.ts';
+import { NewSignInLink } from '../users/new-sign-in-link.tsx';
 import { useUnassign } from '../users/use-assign.ts';
+import { useSignInLink } from '../users/use-sign-in-link.ts';
 import { ChangeMember, NewMember } from './member-forms.tsx';
 
 type Member = membersPage_organization$data['members']['edges'][number]['node'];
@@ -88,7 +91,13 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
     `,
     organization,
   );
-  const { may } = useSigned();
+  const { may, viewer } = useSigned();
+  const [link, setLink] = useState<{ readonly name: string; readonly url: string } | null>(null);
+  const [createLink, isLinking] = useSignInLink();
+  const makeLink = async (member: Member) => {
+    const url = await createLink(member.user.userId);
+    if (url !== null) setLink({ name: nameOfMember(member), url });
+  };
   const [isNew, setNew] = useState(false);
   const [changing, setChanging] = useState<Member | null>(null);
   const [leaving, setLeaving] = useState<Member | null>(null);
@@ -109,6 +118,15 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
     actionsColumn((member) =>
       mayChange ? (
         <>
+          {member.user.id !== viewer.principal?.id && (
+            <Button
+              size="small"
+              icon="link"
+              isBusy={isLinking}
+              aria-label={linkTexts.createFor({ name: nameOfMember(member) })}
+              onClick={() => void makeLink(member)}
+            />
+          )}
           <Button
             size="small"
             aria-label={common.editName({ name: nameOfMember(member) })}
@@ -162,6 +180,7 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
           />
         )}
       </Suspense>
+      {link && <NewSignInLink {...link} onClose={() => setLink(null)} />}
       {leaving && (
         <ConfirmAction
           title={common.removeNameTitle({ name: nameOfMember(leaving) })}

@@ -9,13 +9,18 @@ import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 import { RoleSelect } from '../kit/role-select.tsx';
 
 interface KeyFormProps {
-  /** The owner: a service user, or the organization itself (v1). */
-  readonly of: { readonly serviceUserId: string } | { readonly organizationId: string };
+  /** The owner: a service user, the organization itself (v1), or the viewer. */
+  readonly of: { readonly serviceUserId: string } | { readonly organizationId: string } | { readonly viewer: true };
   /** The Relay ids of the connections that get the new key. */
   readonly connections: readonly string[];
   /** Receives the token, which is shown once. */
   readonly onDone: (token: string) => void;
   readonly onClose: () => void;
+}
+
+function kindOf(of: KeyFormProps['of'], roleId: string) {
+  if ('organizationId' in of) return { service: { scope: of, roleId } };
+  return 'viewer' in of ? { personalAccessToken: {} } : { serviceUser: of };
 }
 
 /** Creates a key. */
@@ -46,7 +51,7 @@ export function KeyForm({ of, connections, onDone, onClose }: KeyFormProps) {
     const day = fields.textOrNull('expiresAt');
     const { payload, errors: refused } = await create({
       input: {
-        kind: 'organizationId' in of ? { service: { scope: of, roleId: fields.text('roleId') } } : { serviceUser: of },
+        kind: kindOf(of, fields.text('roleId')),
         name: fields.text('name'),
         expiresAt: day && new Date(`${day}T23:59:59Z`).toISOString(),
       },

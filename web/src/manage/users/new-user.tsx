@@ -10,7 +10,10 @@ import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 import { RoleSelect } from '../kit/role-select.tsx';
 import { scopeOf } from '../kit/scope-input.ts';
+import { LinkOption } from './link-option.tsx';
+import { NewSignInLink } from './new-sign-in-link.tsx';
 import { OrganizationPicker } from './organization-picker.tsx';
+import { useSignInLink } from './use-sign-in-link.ts';
 
 interface NewUserProps {
   /** The Relay ids of the connections that get the new user. */
@@ -31,6 +34,7 @@ export function NewUser({ connections, onClose }: NewUserProps) {
           userEdge @prependEdge(connections: $connections) {
             node {
               id
+              userId
               name
               email
               createdAt
@@ -61,22 +65,30 @@ export function NewUser({ connections, onClose }: NewUserProps) {
     `,
     { isQuiet: true },
   );
+  const [link, setLink] = useState<{ readonly name: string; readonly url: string } | null>(null);
+  const [createLink, isLinking] = useSignInLink();
   const submit = async (fields: FormFields) => {
     const input = { email: fields.text('email'), name: fields.textOrNull('name'), roleId: fields.text('roleId') };
-    const { errors: refused } = await create({
+    const isWithLink = fields.isOn('isWithLink');
+    const { payload, errors: refused } = await create({
       input: { ...input, scope: scopeOf(organizationId === '' ? null : organizationId) },
       connections,
     });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(common.addedName({ name: input.name ?? input.email }));
-    onClose();
+    const name = input.name ?? input.email;
+    toasts.say(common.addedName({ name }));
+    const userId = payload.userEdge?.node.userId;
+    const url = isWithLink && userId !== undefined ? await createLink(userId) : null;
+    if (url === null) onClose();
+    else setLink({ name, url });
   };
+  if (link !== null) return <NewSignInLink {...link} onClose={onClose} />;
   return (
     <FormDialog
       title={texts.newUser}
       submitLabel={common.add}
-      isBusy={isBusy}
+      isBusy={isBusy || isLinking}
       errors={errors}
       fieldNames={['email', 'name', 'organizationId', 'roleId']}
       onClose={onClose}
@@ -97,6 +109,7 @@ export function NewUser({ connections, onClose }: NewUserProps) {
         defaultValue={organizationId === '' ? 'account_member' : 'org_member'}
         error={errorOf(errors, 'roleId')}
       />
+      <LinkOption />
     </FormDialog>
   );
 }

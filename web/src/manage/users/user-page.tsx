@@ -1,6 +1,7 @@
 import { type FormEvent, Suspense, useState } from 'react';
 import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
 import { Link, useLocation } from 'wouter';
+import type { signInLink_user$key } from '../../__generated__/signInLink_user.graphql.ts';
 import type { userPage_user$data, userPage_user$key } from '../../__generated__/userPage_user.graphql.ts';
 import type { userPageDeleteMutation } from '../../__generated__/userPageDeleteMutation.graphql.ts';
 import type { userPagePaginationQuery } from '../../__generated__/userPagePaginationQuery.graphql.ts';
@@ -23,39 +24,50 @@ import { visible } from '../../ui/visible.ts';
 import { actionsColumn, FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
 import { scopeOf } from '../kit/scope-input.ts';
 import { type RoleAssignment, RoleForm } from './role-form.tsx';
+import { SignInLinkSection } from './sign-in-link.tsx';
 import { useUnassign } from './use-assign.ts';
 
 type Assignment = userPage_user$data['roleAssignments']['edges'][number]['node'];
 
 /** `/manage/users/:id`: a user of the enterprise and their role in each scope. */
 export function UserPage({ id }: { readonly id: string }) {
+  const { may, viewer } = useSigned();
   const [fetchKey, setFetchKey] = useState(0);
   const { node } = useLazyLoadQuery<userPageQuery>(
     graphql`
-      query userPageQuery($id: ID!) {
+      query userPageQuery($id: ID!, $mayLink: Boolean!) {
         node(id: $id) {
           __typename
           ... on User {
             deletedAt
             ...userPage_user @alias(as: "user")
+            ...signInLink_user @include(if: $mayLink) @alias(as: "link")
           }
         }
       }
     `,
-    { id },
+    // Nobody makes a link for oneself.
+    { id, mayLink: may('MANAGE_ACCOUNT_MEMBERSHIP') && viewer.principal?.id !== id },
     { fetchPolicy: 'store-and-network', fetchKey },
   );
   if (node?.__typename !== 'User' || node.deletedAt || !node.user) {
     return <Empty title={texts.userNotFound} text={texts.notFoundText} />;
   }
-  return <LoadedUser user={node.user} onChanged={() => setFetchKey((before) => before + 1)} />;
+  return <LoadedUser user={node.user} link={node.link} onChanged={() => setFetchKey((before) => before + 1)} />;
 }
 
 const keyOf = ({ organizationId }: Assignment) => organizationId ?? '';
 const nameOf = ({ organizationId, organization }: Assignment) =>
   organizationId == null ? common.enterprise : (organization?.name ?? organizationId);
 
-function LoadedUser({ user, onChanged }: { readonly user: userPage_user$key; readonly onChanged: () => void }) {
+interface LoadedUserProps {
+  readonly user: userPage_user$key;
+  /** Missing: the viewer may not create a link for the user. */
+  readonly link: signInLink_user$key | null | undefined;
+  readonly onChanged: () => void;
+}
+
+function LoadedUser({ user, link, onChanged }: LoadedUserProps) {
   const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<userPagePaginationQuery, userPage_user$key>(
     graphql`
       fragment userPage_user on User
@@ -182,6 +194,7 @@ function LoadedUser({ user, onChanged }: { readonly user: userPage_user$key; rea
           )}
           <More hasMore={hasNext} isLoading={isLoadingNext} onMore={() => loadNext(50)} />
         </section>
+        {link && <SignInLinkSection user={link} />}
         <p>
           <Link href="/manage/users">{texts.allUsers}</Link>
         </p>

@@ -66,7 +66,9 @@ export function ViewButtons({ filters, filter, isNarrowed }: ViewButtonsProps) {
   const current = filters.view
     ? views.find(({ name }) => name === filters.view)
     : views.find((view) => isSameJson(view.filter, filter));
-  if (!current && (!isNarrowed || filters.in !== '' || filters.view)) return null;
+  if (!current && (!isNarrowed || filters.view)) return null;
+  if (!current && filters.in !== '' && filters.q === '') return null;
+  if (!current && filters.in !== '') return <span className="view-of-list">{texts.notForTranscripts}</span>;
   const close = () => {
     setOpen(false);
     setErrors(null);

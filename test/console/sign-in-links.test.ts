@@ -1,0 +1,105 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { graphql, startApp, type TestApp } from '../support/app.ts';
+import { missing, openBrowser, openSignedIn, openWindow, seriousFindings } from '../support/console-browser.ts';
+import { mutationDocument } from '../support/mutations.ts';
+import { makeUser } from '../support/principals.ts';
+
+describe.skipIf(missing !== null)('a sign-in link for a user', { timeout: 120_000 }, () => {
+  let test: TestApp;
+  let browser: Browser;
+  beforeAll(async () => {
+    test = await startApp();
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await test?.close();
+  });
+
+  const shownLink = async (page: Page) => {
+    const link = page.getByRole('dialog').locator('code');
+    await link.waitFor();
+    return (await link.textContent()) ?? '';
+  };
+  const pending = async () => (await test.app.services.store.query('select for_user_id from sign_in_link', [])).length;
+
+  it('is shown with a new member, and signs in by a button only', async () => {
+    const admin = await openSignedIn(browser, test, test.adminToken, { at: '/manage/members' });
+    const { page } = admin;
+    await page.getByRole('button', { name: 'Add member' }).first().click();
+    await page.getByLabel('Email').fill('grace@example.com');
+    await page.getByLabel('Name').fill('Grace');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('heading', { name: 'Sign-in link for Grace' }).waitFor();
+    const url = await shownLink(page);
+    expect(url.startsWith(`${test.app.services.baseUrl}/sign-in#user-link=`)).toBe(true);
+    expect(await seriousFindings(page)).toEqual([]);
+    await admin.pictures('sign-in-link');
+    await page.getByRole('button', { name: 'I’ve saved it' }).click();
+    await page.getByRole('row', { name: /Grace/ }).waitFor();
+
+    const guest = await openWindow(browser, test, { width: 390 });
+    const requests: string[] = [];
+    guest.page.on('request', (request) => requests.push(`${request.url()} ${request.postData() ?? ''}`));
+    await guest.page.goto(`${test.url}/sign-in${new URL(url).hash}`);
+    const enter = guest.page.getByRole('button', { name: 'Sign in', exact: true });
+    await enter.waitFor();
+    // The address has no code any more, and nothing has been sent.
+    const code = new URL(url).hash.slice('#user-link='.length);
+    expect(guest.page.url()).not.toContain(code);
+    expect(requests.join()).not.toContain(code);
+    expect(await pending()).toBe(1);
+    expect(await seriousFindings(guest.page)).toEqual([]);
+    await guest.pictures('sign-in-by-link');
+    // A reload keeps it.
+    await guest.page.reload();
+    await enter.click();
+    await guest.page.locator('#main').waitFor();
+    expect(await pending()).toBe(0);
+    // The user creates a token, without a further confirmation.
+    await guest.page.goto(`${test.url}/manage/my-tokens`);
+    await guest.page.getByText('No keys yet.').waitFor();
+    await guest.page.getByRole('button', { name: 'Create token' }).click();
+    await guest.page.getByLabel('Name').fill('Laptop');
+    await guest.page.getByRole('button', { name: 'Create key', exact: true }).click();
+    const token = await shownLink(guest.page);
+    expect(token).toMatch(/^cog_/);
+    await guest.page.getByRole('button', { name: 'I’ve saved it' }).click();
+    await guest.page.getByText('Laptop').waitFor();
+    expect(await seriousFindings(guest.page)).toEqual([]);
+    await guest.pictures('my-tokens');
+    const own = await graphql(test, token, '{ viewer { principal { displayName } } }');
+    expect(own.data.viewer.principal).toEqual({ displayName: 'Grace' });
+    const stored = await guest.page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+    expect(stored).not.toContain(code);
+
+    // A second use is refused, and a person who is signed in is asked.
+    await guest.page.goto(`${test.url}/sign-in${new URL(url).hash}`);
+    await guest.page.reload();
+    await guest.page.getByText('You’re signed in as Grace.').waitFor();
+    await guest.page.getByRole('button', { name: 'Use link' }).click();
+    await guest.page.getByRole('alert').getByText('That link isn’t valid.').waitFor();
+    await guest.page.context().close();
+    await page.context().close();
+  });
+
+  it('can be created and revoked on the page of the user', async () => {
+    const { userId } = await makeUser(test, { name: 'Linus' });
+    const { page } = await openSignedIn(browser, test, test.adminToken, { at: '/manage/users' });
+    await page.getByRole('link', { name: 'Linus' }).click();
+    const section = page.getByRole('region', { name: 'Sign-in link' });
+    await section.getByRole('button', { name: 'Create sign-in link' }).click();
+    expect(await shownLink(page)).toContain('#user-link=');
+    await page.getByRole('button', { name: 'I’ve saved it' }).click();
+    await section.getByText('A link is pending until').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await section.getByRole('button', { name: 'Revoke' }).click();
+    await section.getByText('A link signs this person in once').waitFor();
+    const { data } = await graphql(test, test.adminToken, mutationDocument('revokeSignInLink', 'user { userId }'), {
+      input: { userId },
+    });
+    expect(data.revokeSignInLink).toBeNull();
+    await page.context().close();
+  });
+});

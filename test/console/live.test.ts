@@ -104,14 +104,14 @@ describe.skipIf(missing !== null)('a session’s page while its agent works', { 
     const { write, complete } = draftWriter(test, id);
     const window = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/${id}` });
     const { page } = window;
-    await page.getByText('m59', { exact: true }).waitFor();
+    await page.getByRole('log').getByText('m59', { exact: true }).waitFor();
     const sockets: WebSocketRoute[] = [];
     await page.routeWebSocket(/graphql/, (socket) => {
       socket.connectToServer();
       sockets.push(socket);
     });
     await page.reload();
-    await page.getByText('m59', { exact: true }).waitFor();
+    await page.getByRole('log').getByText('m59', { exact: true }).waitFor();
     // Another user views the session, and types.
     const member = (await makeUser(test, test.organizationId)).v3Token;
     const presence = 'mutation($input: SendPresenceInput!) { sendPresence(input: $input) { userErrors { code } } }';

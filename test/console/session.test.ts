@@ -355,7 +355,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 240_000 }, ()
     await page.getByRole('log').getByText('even newer').waitFor();
     // The end is followed even if many entries arrive at once.
     await sayMany(test, id, 2_000);
-    await page.getByText('m1999', { exact: true }).waitFor();
+    await page.getByRole('log').getByText('m1999', { exact: true }).waitFor();
     await expect.poll(distance).toBeLessThan(5);
     await page.context().close();
   });

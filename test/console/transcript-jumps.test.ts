@@ -88,6 +88,37 @@ describe.skipIf(missing !== null)('a long transcript', { timeout: 240_000 }, () 
     expect(consoleErrors).toEqual([]);
   });
 
+  it('stays at the end if that is chosen while a jump to the start is loading', async () => {
+    const id = await createSession(all.test, { prompt: 'Write much', title: 'Two jumps' });
+    await sayMany(all.test, id, 250);
+    const { page, consoleErrors } = await open(`/sessions/${id}`);
+    await message(page, 'm249').waitFor();
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('transcriptStorePageQuery')) await held;
+      await route.continue();
+    });
+    const isAsked = page.waitForRequest((each) => each.postData()?.includes('transcriptStorePageQuery') ?? false);
+    const isAnswered = page.waitForResponse(
+      (each) => each.request().postData()?.includes('transcriptStorePageQuery') ?? false,
+    );
+    await page.getByRole('log').focus();
+    await page.keyboard.press('Home');
+    await isAsked;
+    await page.keyboard.press('End');
+    release();
+    await (await isAnswered).finished();
+    await say(all.test, id, 'still followed');
+    await expect.poll(() => isInView(page, 'still followed')).toBe(true);
+    expect(await message(page, 'm249').count()).toBe(1);
+    // The jump that was replaced is no failure.
+    expect(await page.getByText('This entry is not in the transcript.').count()).toBe(0);
+    expect(consoleErrors).toEqual([]);
+  });
+
   it('opens at the end of long messages that were loaded in advance', async () => {
     const id = await createSession(all.test, { prompt: 'Write much', title: 'Tall' });
     await say(all.test, id, ...Array.from({ length: 60 }, (_, n) => `${'A line of it.\n\n'.repeat(8)}\n\ntall ${n}`));

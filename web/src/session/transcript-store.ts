@@ -187,12 +187,13 @@ export class TranscriptStore {
    * entry; null: there is none, or it cannot be read. Does nothing if it is loaded.
    */
   readonly openAt = async (cursor: string | null): Promise<number | null> => {
-    const [first] = this.#snapshot.entries;
-    if (cursor === null && !this.#snapshot.hasEarlier) return first?.seq ?? null;
-    const isLoaded = (seq: number) => this.#snapshot.entries.some((entry) => entry.seq === seq);
-    for (const [seq, known] of this.#cursors) if (known === cursor && isLoaded(seq)) return seq;
+    // A call before this one may still be fetching another part.
     const part = ++this.#part;
     try {
+      const [first] = this.#snapshot.entries;
+      if (cursor === null && !this.#snapshot.hasEarlier) return first?.seq ?? null;
+      const isLoaded = (seq: number) => this.#snapshot.entries.some((entry) => entry.seq === seq);
+      for (const [seq, known] of this.#cursors) if (known === cursor && isLoaded(seq)) return seq;
       // A page begins after an entry: here after the one before.
       const before = cursor === null ? null : await this.#fetch({ last: 1, before: cursor });
       const page = await this.#fetch({ first: pageSize, after: before?.endCursor ?? null });
@@ -205,18 +206,19 @@ export class TranscriptStore {
     } catch {
       return null;
     } finally {
-      this.#change({ isLoadingEarlier: false, isLoadingLater: false });
+      if (part === this.#part) this.#change({ isLoadingEarlier: false, isLoadingLater: false });
     }
   };
 
   /** Returns to the end of the log. */
   readonly openEnd = async (): Promise<void> => {
-    if (!this.#snapshot.hasLater) return;
     const part = ++this.#part;
-    const page = await this.#fetch({ last: pageSize, before: null }).catch(() => null);
-    if (part !== this.#part || page === null) return;
-    this.#startFrom(page);
+    const isAtEnd = !this.#snapshot.hasLater;
+    const page = isAtEnd ? null : await this.#fetch({ last: pageSize, before: null }).catch(() => null);
+    if (part !== this.#part) return;
     this.#change({ isLoadingEarlier: false, isLoadingLater: false });
+    if (page === null) return;
+    this.#startFrom(page);
     this.#follow();
   };
 

@@ -42,7 +42,10 @@ export function useJumps(options: JumpOptions): Jumps {
   const { principal } = useSigned().viewer;
   const [target, setTarget] = useState<string | null>(null);
   const last = useRef<string | null>(null);
+  /** Counts the jumps: a later one replaces one that is still loading. */
+  const jump = useRef(0);
   const goTo = useCallback((index: number) => {
+    jump.current++;
     const { rows, list, leaveEnd } = latest.current;
     const row = rows[index];
     if (!row) return;
@@ -104,11 +107,14 @@ export function useJumps(options: JumpOptions): Jumps {
   );
   const openAt = useCallback(
     async (cursor: string | null) => {
+      const mine = ++jump.current;
       latest.current.leaveEnd();
       const seq = await latest.current.transcript.openAt(cursor);
+      if (mine !== jump.current) return;
       if (seq === null) return toasts.fail(texts.notFound);
       for (let frame = 0; frame < 60; frame++) {
         await new Promise((resolve) => requestAnimationFrame(resolve));
+        if (mine !== jump.current) return;
         const { rows, transcript } = latest.current;
         if (!transcript.entries.some((each) => each.seq === seq)) continue;
         // An entry may have no row of its own.
@@ -121,11 +127,13 @@ export function useJumps(options: JumpOptions): Jumps {
   const toStart = useCallback(() => void openAt(null), [openAt]);
   const toEnd = useCallback(() => {
     const { transcript, list, toLatest } = latest.current;
+    const mine = ++jump.current;
     setTarget(null);
     // The button that was pressed disappears.
     list.scrollElement?.focus({ preventScroll: true });
-    if (transcript.hasLater) void transcript.openEnd().then(toLatest);
-    else toLatest();
+    void transcript.openEnd().then(() => {
+      if (mine === jump.current) toLatest();
+    });
   }, []);
   const toOwn = useCallback(() => void search(isOwn, 1), [search, isOwn]);
   const toOwnBefore = useCallback(() => void search(isOwn, -1), [search, isOwn]);

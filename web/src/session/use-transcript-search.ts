@@ -24,9 +24,14 @@ export interface TranscriptMatches {
   readonly loadMore: () => Promise<Match | null>;
 }
 
-const nothing = { matches: [], total: 0, isTotalExact: true, state: 'none', problem: null, startCursor: null } as const;
+const nothing = {
+  query: '',
+  ...{ matches: [], total: 0, isTotalExact: true, state: 'none', problem: null, startCursor: null },
+} as const;
 
 interface Found extends Omit<TranscriptMatches, 'loadMore' | 'parts'> {
+  /** The query that these are for. */
+  readonly query: string;
   readonly startCursor: string | null;
 }
 
@@ -74,12 +79,13 @@ export function useTranscriptSearch(sessionId: string, query: string): Transcrip
   useEffect(() => {
     const mine = ++version.current;
     if (query === '') return setFound(nothing);
-    setFound((before) => ({ ...before, state: 'loading', problem: null }));
+    setFound((before) => ({ ...before, query, state: 'loading', problem: null }));
     const timer = setTimeout(async () => {
       try {
         const page = await read(null);
         if (mine !== version.current) return;
         setFound({
+          query,
           matches: page?.nodes ?? [],
           total: page?.totalCount ?? 0,
           isTotalExact: page?.totalCountIsExact ?? true,
@@ -88,12 +94,14 @@ export function useTranscriptSearch(sessionId: string, query: string): Transcrip
           startCursor: nextCursor(page),
         });
       } catch (error) {
-        if (mine === version.current) setFound({ ...nothing, state: 'failed', problem: (error as Error).message });
+        if (mine === version.current) setFound({ ...nothing, query, state: 'failed', problem: (error as Error).message });
       }
     }, typingMs);
     return () => clearTimeout(timer);
   }, [read, query]);
-  const { startCursor, ...rest } = found;
+  const { startCursor, query: foundQuery, ...rest } = found;
+  // The first rendering with another query still has what was found for the one before.
+  const state = foundQuery === query ? rest.state : 'loading';
   const loadMore = useCallback(async () => {
     const mine = version.current;
     if (startCursor === null) return null;
@@ -111,7 +119,7 @@ export function useTranscriptSearch(sessionId: string, query: string): Transcrip
     () => [...new Set(matches.flatMap(({ excerpt }) => matchedParts(excerpt.text, excerpt.highlights)))],
     [matches],
   );
-  return { ...rest, parts, loadMore };
+  return { ...rest, state, parts, loadMore };
 }
 
 const nextCursor = (

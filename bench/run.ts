@@ -16,6 +16,7 @@ import { measurePglite } from './pglite.ts';
 import { measureRepositories } from './repositories.ts';
 import { measureRestLists } from './rest-lists.ts';
 import { measureRowsRead } from './rows-read.ts';
+import { measureSharedService } from './shared-service.ts';
 import { measureStart } from './start.ts';
 import { type Bench, createBench, openCluster } from './support/bench.ts';
 import { measures, type Row, toJson, toTable } from './support/measures.ts';
@@ -34,6 +35,7 @@ const measurements: readonly (readonly [name: string, measure: (bench: Bench) =>
   ['repositories', measureRepositories],
   ['checkpoints', measureCheckpoints],
   ['environments', measureEnvironments],
+  ['shared-service', measureSharedService],
   ['append', measureAppend],
   ['big-tables', measureBigTables],
   ['rows-read', measureRowsRead],

@@ -66,6 +66,13 @@ export const measures = {
   'checkpoints/fork': low('Fork of such a session: response of forkSession, p95', 's', 1, 0.5),
   'checkpoints/fork-prompt': low('The same: request to prompt, on a worker with a mirror, p95', 's', null, null),
   'checkpoints/lost-work': low('Age of the lost tool calls when a worker is killed: p95', 's', 5, 3),
+  'shared-service/start': low(
+    'Another organization has 10,000 sessions in the queue and 100 sockets: createSession to prompt: p99',
+    'ms',
+    null,
+    null,
+  ),
+  'shared-service/query': low('The same: a small query, p99', 'ms', null, null),
   'append/throughput': high('Append of a message (log, notification, audit): throughput', '× bare INSERT', 0.4, 0.7),
   'big-tables/first': low('First page, big tables against 10,000 sessions: time', '×', 1.3, 1.1),
   'big-tables/middle': low('Middle page by cursor, the same', '×', 1.3, 1.1),

@@ -94,8 +94,8 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
 }
 
 /** The configuration that the store needs. */
-function databaseOf({ dataDir, databaseUrl, databaseLimits }: Config) {
-  return { dataDir, databaseUrl, limits: databaseLimits };
+function databaseOf({ dataDir, databaseUrl, databasePoolerUrl, databaseLimits }: Config) {
+  return { dataDir, databaseUrl, poolerUrl: databasePoolerUrl, limits: databaseLimits };
 }
 
 /** The parts that are loaded, or opened, before the app is built. */

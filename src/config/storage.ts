@@ -9,6 +9,8 @@ export const storageVariables = {
   DATA_DIR: text().default('./data'),
   /** A PostgreSQL server (15 or newer) to use instead of the embedded database. */
   DATABASE_URL: secret(url(['postgres', 'postgresql']).optional()),
+  /** The same database without the pooler in transaction mode to which DATABASE_URL leads. */
+  DATABASE_DIRECT_URL: secret(url(['postgres', 'postgresql']).optional()),
   /** Connections to PostgreSQL, besides one that listens and two for heartbeats. */
   DATABASE_POOL_SIZE: integer({ min: 1, max: 1_000 }).default(10),
   /** The time that a caller waits for a connection to PostgreSQL. */
@@ -67,8 +69,10 @@ type Variables = z.output<z.ZodObject<typeof storageVariables>>;
 /** Configuration of the database, the keys that protect it, and the file storage. Paths are absolute. */
 export interface StorageConfig {
   readonly dataDir: string;
-  /** Null: the embedded database. */
+  /** A server itself, or a pooler in session mode; null: the embedded database. */
   readonly databaseUrl: string | null;
+  /** A pooler in transaction mode for the statements of requests; null: they use `databaseUrl`. */
+  readonly databasePoolerUrl: string | null;
   /** Sizes and timeouts of the connections to PostgreSQL. */
   readonly databaseLimits: {
     readonly poolSize: number;
@@ -103,6 +107,9 @@ export function findStorageProblems(env: Variables): string[] {
   const isSet = env.S3_ENDPOINT ?? env.S3_ACCESS_KEY_ID ?? env.S3_SECRET_ACCESS_KEY;
   const hasPartialCredentials = (env.S3_ACCESS_KEY_ID === undefined) !== (env.S3_SECRET_ACCESS_KEY === undefined);
   return [
+    ...(env.DATABASE_DIRECT_URL !== undefined && env.DATABASE_URL === undefined
+      ? ['DATABASE_URL must be set with DATABASE_DIRECT_URL.']
+      : []),
     ...(isSet !== undefined && env.S3_BUCKET === undefined
       ? ['S3_BUCKET must be set with the other S3 variables.']
       : []),
@@ -114,7 +121,8 @@ export function findStorageProblems(env: Variables): string[] {
 export function readStorageConfig(env: Variables): StorageConfig {
   return {
     dataDir: resolve(env.DATA_DIR),
-    databaseUrl: env.DATABASE_URL ?? null,
+    databaseUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL ?? null,
+    databasePoolerUrl: env.DATABASE_DIRECT_URL === undefined ? null : (env.DATABASE_URL ?? null),
     databaseLimits: {
       poolSize: env.DATABASE_POOL_SIZE,
       connectMs: env.DATABASE_CONNECT_TIMEOUT_SECONDS * 1_000,

@@ -26,7 +26,7 @@ export async function refuseTransactionPooler(
       const pids = [await readPid(client), await readPid(other)];
       if (pids[0] === backendPid && pids[0] !== pids[1]) continue;
       throw new Error(
-        'a connection pooler in transaction mode stands before it, which is not supported: connect to PostgreSQL directly, or set pool_mode to session',
+        'a connection pooler in transaction mode is in front of it: set DATABASE_DIRECT_URL to the address of PostgreSQL itself, or set pool_mode to session',
       );
     }
   } finally {

@@ -8,7 +8,7 @@ import { isUnavailable, readOnlyState } from './unavailable.ts';
 const oldestVersion = 15;
 
 /** Options for waiting for a server at the start. */
-interface WaitOptions {
+export interface WaitOptions {
   readonly ms: number;
   /** Called once, with a sentence without the password, when the wait begins. */
   readonly onWait: (sentence: string) => void;
@@ -36,25 +36,36 @@ export function describeServer(databaseUrl: string): string {
  */
 export async function waitForServer(databaseUrl: string, options: Partial<WaitOptions> = {}): Promise<void> {
   const server = describeServer(databaseUrl);
-  const version = await readVersion(databaseUrl, server, { ...defaultWaitOptions, ...options });
+  const version = await onProbe(databaseUrl, options, (client) => readVersion(client, databaseUrl));
   if (version >= oldestVersion * 10_000) return;
   throw new Error(
     `PostgreSQL ${oldestVersion} or newer is needed, but the server at ${server} is version ${Math.floor(version / 10_000)}.`,
   );
 }
 
-async function readVersion(databaseUrl: string, server: string, { ms, onWait }: WaitOptions): Promise<number> {
+async function readVersion(client: pg.Client, databaseUrl: string): Promise<number> {
+  const { rows } = await client.query<{ version: string; pid: number; isStandby: boolean }>(
+    `select current_setting('server_version_num') as version, pg_backend_pid() as pid, pg_is_in_recovery() as "isStandby"`,
+  );
+  if (rows[0]?.isStandby) throw standby();
+  await refuseTransactionPooler(client, rows[0]?.pid ?? 0, () => openProbe(databaseUrl));
+  return Number(rows[0]?.version);
+}
+
+/** Runs `read` on a connection that it opens, again while the server cannot be used. Throws a sentence without the password. */
+export async function onProbe<T>(
+  databaseUrl: string,
+  options: Partial<WaitOptions>,
+  read: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const server = describeServer(databaseUrl);
+  const { ms, onWait } = { ...defaultWaitOptions, ...options };
   const deadline = performance.now() + ms;
   for (let isFirst = true; ; isFirst = false) {
     const client = openProbe(databaseUrl);
     try {
       await client.connect();
-      const { rows } = await client.query<{ version: string; pid: number; isStandby: boolean }>(
-        `select current_setting('server_version_num') as version, pg_backend_pid() as pid, pg_is_in_recovery() as "isStandby"`,
-      );
-      if (rows[0]?.isStandby) throw standby();
-      await refuseTransactionPooler(client, rows[0]?.pid ?? 0, () => openProbe(databaseUrl));
-      return Number(rows[0]?.version);
+      return await read(client);
     } catch (error) {
       const { code, message } = error as { code?: string; message?: string };
       if (!isUnavailable(error) || performance.now() > deadline) {
@@ -78,12 +89,22 @@ function standby(): Error {
   return Object.assign(new Error(message), { code: readOnlyState });
 }
 
-function openProbe(databaseUrl: string): pg.Client {
+/** Resolves when a server or pooler has accepted a connection, which is closed again. */
+export async function requireConnection(databaseUrl: string, ms: number): Promise<void> {
+  const client = openProbe(databaseUrl, ms);
+  try {
+    await client.connect();
+  } finally {
+    client.end().catch(() => undefined);
+  }
+}
+
+function openProbe(databaseUrl: string, ms = answerMs): pg.Client {
   const client = new pg.Client({
     connectionString: databaseUrl,
-    'connectionTimeoutMillis': answerMs,
-    'query_timeout': answerMs,
-    'application_name': 'switchyard start',
+    'connectionTimeoutMillis': ms,
+    'query_timeout': ms,
+    'application_name': 'switchyard probe',
   });
   client.on('error', () => undefined);
   return client;

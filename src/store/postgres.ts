@@ -1,11 +1,17 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
-import { type ConnectionLimits, defaultConnectionLimits, settingsWithTimeouts } from './connection-settings.ts';
+import {
+  beginWithSettings,
+  type ConnectionLimits,
+  defaultConnectionLimits,
+  settingsWithTimeouts,
+} from './connection-settings.ts';
 import { readServerIdentity } from './database-identity.ts';
 import type { Driver } from './driver.ts';
-import { waitForServer } from './postgres-server.ts';
+import { requireConnection, waitForServer } from './postgres-server.ts';
 import { openSession } from './postgres-session.ts';
 import { RetryingPool } from './retrying-pool.ts';
+import { requireSameDatabase } from './same-database.ts';
 import { createStatementNames } from './statement-names.ts';
 import { type Adapter, type Begun, createTransactionScopes, scopedAdapter } from './transaction-scope.ts';
 import { isUnavailable } from './unavailable.ts';
@@ -33,6 +39,8 @@ const types = {
 
 /** Limits of the connections, and callbacks for events of the pool. */
 export interface PostgresOptions {
+  /** A pooler in transaction mode in front of the same database, for all statements but heartbeats and sessions; null: none. */
+  readonly poolerUrl?: string | null;
   readonly limits?: ConnectionLimits;
   /** Called when an idle connection ended. */
   readonly onError: (error: Error) => void;
@@ -44,10 +52,14 @@ export interface PostgresOptions {
  * Opens a pool on a PostgreSQL server. If the server does not answer, the error contains host and port, never the
  * password.
  */
-export async function openPostgres(databaseUrl: string, { onError, onWait, limits }: PostgresOptions): Promise<Driver> {
+export async function openPostgres(
+  databaseUrl: string,
+  { poolerUrl = null, onError, onWait, limits }: PostgresOptions,
+): Promise<Driver> {
   const all = limits ?? defaultConnectionLimits;
   await waitForServer(databaseUrl, { onWait });
-  const pool = createPool(databaseUrl, all);
+  if (poolerUrl !== null) await requireSameDatabase(poolerUrl, databaseUrl, { onWait });
+  const pool = createPool(poolerUrl ?? databaseUrl, all);
   const urgent = createPool(databaseUrl, {
     ...all,
     poolSize: urgentLimits.poolSize,
@@ -58,7 +70,8 @@ export async function openPostgres(databaseUrl: string, { onError, onWait, limit
   for (const each of [pool, urgent]) each.on('error', onError);
   const names = createStatementNames();
   const sendPrepared = async (client: Queries, config: pg.QueryConfig): Promise<pg.QueryResult> => {
-    const name = names.nameOf(config.text);
+    // Behind a pooler in transaction mode, the next statement may run on a connection that has not prepared it.
+    const name = poolerUrl === null || client === urgent ? names.nameOf(config.text) : undefined;
     try {
       return await client.query(name === undefined ? config : { ...config, name });
     } catch (error) {
@@ -76,6 +89,7 @@ export async function openPostgres(databaseUrl: string, { onError, onWait, limit
     return onConnection(await connected, { query: (config) => sendPrepared(client, config) });
   };
   const { provider, adapterName } = prismaPg;
+  const beginning = poolerUrl === null ? 'begin' : beginWithSettings(all);
   const begin = async (): Promise<Begun> => {
     const client = await pool.connect();
     let isBroken = false;
@@ -94,7 +108,7 @@ export async function openPostgres(databaseUrl: string, { onError, onWait, limit
       if (isBroken && sql === 'rollback') return client.release(true);
       let isSent = false;
       try {
-        await client.query(sql);
+        await client.query(sql === 'begin' ? beginning : sql);
         isSent = true;
       } finally {
         if (!isSent || sql !== 'begin') client.release(!isSent);
@@ -119,6 +133,8 @@ export async function openPostgres(databaseUrl: string, { onError, onWait, limit
     connections: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async ping() {
       await urgent.query({ text: 'select 1', 'query_timeout': pingMs } as pg.QueryConfig);
+      // A pooler accepts a connection also while all of its own are in use.
+      if (poolerUrl !== null) await requireConnection(poolerUrl, pingMs);
     },
     readIdentity: () => readServerIdentity((sql, values) => queryOn(pool, sql, values)),
     session: (work) => openSession(databaseUrl, work),

@@ -56,6 +56,8 @@ const writeProbe = `create temporary table disk_probe on commit drop as select r
 export interface StoreOptions {
   readonly dataDir: string;
   readonly databaseUrl: string | null;
+  /** See {@link PostgresOptions}. */
+  readonly poolerUrl?: string | null;
   /** Sizes and timeouts of connections to PostgreSQL. */
   readonly limits?: ConnectionLimits;
   readonly log: Record<'warn' | 'error', (fields: object, message: string) => void>;
@@ -68,7 +70,7 @@ export interface StoreOptions {
  * contains the worker's identity and the agents' workspaces.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { dataDir, databaseUrl, limits, log, lockedMessage } = options;
+  const { dataDir, databaseUrl, poolerUrl = null, limits, log, lockedMessage } = options;
   const lock = await lockDataDir(dataDir, {
     onWait: (sentence) => log.warn({ dataDir }, sentence),
     ...(lockedMessage !== undefined && { lockedMessage }),
@@ -84,6 +86,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       databaseUrl === null
         ? await openPglite({ directory: join(dataDir, 'pglite') })
         : await openPostgres(databaseUrl, {
+            poolerUrl,
             ...(limits && { limits }),
             onError: ({ message }) => outages.failed({ reason: message, isFull: false, isReadOnly: false }),
             onWait: (sentence) => log.warn({}, sentence),

@@ -101,13 +101,13 @@ describe.skipIf(missing !== null)('a long transcript', { timeout: 240_000 }, () 
       if (route.request().postData()?.includes('transcriptStorePageQuery')) await held;
       await route.continue();
     });
-    const isAsked = page.waitForRequest((each) => each.postData()?.includes('transcriptStorePageQuery') ?? false);
+    const isRequested = page.waitForRequest((each) => each.postData()?.includes('transcriptStorePageQuery') ?? false);
     const isAnswered = page.waitForResponse(
       (each) => each.request().postData()?.includes('transcriptStorePageQuery') ?? false,
     );
     await page.getByRole('log').focus();
     await page.keyboard.press('Home');
-    await isAsked;
+    await isRequested;
     await page.keyboard.press('End');
     release();
     await (await isAnswered).finished();

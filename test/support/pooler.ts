@@ -14,9 +14,15 @@ export const pgbouncer = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/usr/loc
   existsSync(path),
 );
 
-/** Starts a PgBouncer in front of the database; returns the database's URL through it. */
-export async function startPooler(mode: 'session' | 'transaction' | 'statement'): Promise<string> {
-  const url = new URL(await createDatabase());
+/**
+ * Starts a PgBouncer in front of a database, by default a new one; returns the database's URL through it. `maxServers`: its
+ * connections to the database.
+ */
+export async function startPooler(
+  mode: 'session' | 'transaction' | 'statement',
+  { databaseUrl, maxServers = 20 }: { readonly databaseUrl?: string; readonly maxServers?: number } = {},
+): Promise<string> {
+  const url = new URL(databaseUrl ?? (await createDatabase()));
   const database = url.pathname.slice(1);
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-pooler-'));
   chmodSync(folder, 0o777);
@@ -29,6 +35,7 @@ listen_port = ${port}
 unix_socket_dir =
 auth_type = any
 pool_mode = ${mode}
+default_pool_size = ${maxServers}
 `;
   await writeFile(join(folder, 'pgbouncer.ini'), settings);
   // It does not run as root.

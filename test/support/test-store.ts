@@ -96,7 +96,14 @@ export async function openEmptyDriver(): Promise<TestDriver> {
 const silent = { onError: () => undefined, onWait: () => undefined };
 
 async function openDriver(databaseUrl: string | null): Promise<Driver> {
-  return databaseUrl === null ? openPglite({ dump: await migratedDump() }) : openPostgres(databaseUrl, silent);
+  if (databaseUrl === null) return openPglite({ dump: await migratedDump() });
+  return openPostgres(databaseUrl, { ...silent, poolerUrl: pooledUrl(databaseUrl) });
+}
+
+/** Returns a database's address on the pooler in transaction mode that TEST_POOLER names (`host:port`); null without the variable. */
+function pooledUrl(databaseUrl: string): string | null {
+  const { TEST_POOLER: address } = process.env;
+  return address === undefined ? null : Object.assign(new URL(databaseUrl), { host: address }).href;
 }
 
 /** Returns the URL of a new, migrated database on the private server. */

@@ -109,11 +109,23 @@ it('tells a database of a newer version, and migrations that are missing', async
 
 it('recognizes a pooler in transaction mode', async (context) => {
   if (testDatabase !== 'postgres' || !pgbouncer) return context.skip();
-  const { of } = await examine({ ...(await makeServerEnv()), DATABASE_URL: await startPooler('transaction') });
+  const env = await makeServerEnv();
+  const pooler = await startPooler('transaction', { databaseUrl: env.DATABASE_URL as string });
+  const { of } = await examine({ ...env, DATABASE_URL: pooler });
   expect(of('database')[0]).toMatchObject({
     level: 'error',
     text: expect.stringContaining('a connection pooler in transaction mode'),
     fix: expect.stringContaining('pool_mode = session'),
+  });
+  const direct = await examine({ ...env, DATABASE_URL: pooler, DATABASE_DIRECT_URL: env.DATABASE_URL as string });
+  expect(direct.of('pooler')[0]).toMatchObject({
+    level: 'ok',
+    text: expect.stringMatching(/^The pooler at 127\.0\.0\.1:\d+, database "\w+" leads to this database\.$/),
+  });
+  const other = { DATABASE_URL: await startPooler('transaction'), DATABASE_DIRECT_URL: env.DATABASE_URL as string };
+  expect((await examine({ ...env, ...other })).of('pooler')[0]).toMatchObject({
+    level: 'error',
+    text: expect.stringContaining('lead to different databases'),
   });
 });
 

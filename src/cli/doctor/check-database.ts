@@ -4,6 +4,8 @@ import type { Config } from '../../config/config.ts';
 import { secretAssociatedData } from '../../domain/library/secrets/secrets.ts';
 import { createKeyring, type Keyring } from '../../store/cipher.ts';
 import { type DatabaseFacts, hasDatabase, inspectDatabase } from '../../store/inspect-database.ts';
+import { describeServer } from '../../store/postgres-server.ts';
+import { requireSameDatabase } from '../../store/same-database.ts';
 import { type Finding, failure, messageOf, ok, warning } from './finding.ts';
 
 /** Clocks may differ by this much: requests need longer on slow networks. */
@@ -17,7 +19,11 @@ export async function checkDatabase(config: Config): Promise<{ findings: Finding
   }
   try {
     const facts = await inspectDatabase(config);
-    const findings = [checkServer(facts), checkMigrations(facts), checkClock(facts), await checkKey(config, facts)];
+    const findings = [
+      checkServer(facts),
+      await checkPooler(config),
+      ...[checkMigrations(facts), checkClock(facts), await checkKey(config, facts)],
+    ];
     return { findings: findings.flat(), facts };
   } catch (error) {
     return { findings: [describeRefusal(error, config)], facts: null };
@@ -33,7 +39,7 @@ function describeRefusal(error: unknown, { databaseUrl }: Config): Finding {
     return failure(
       'database',
       text,
-      'Point DATABASE_URL at PostgreSQL itself, or set pool_mode = session in PgBouncer.',
+      'Set DATABASE_DIRECT_URL to the address of PostgreSQL itself, or pool_mode = session in PgBouncer.',
     );
   }
   const fix =
@@ -48,6 +54,16 @@ function checkServer({ server, version, isEncrypted }: DatabaseFacts): Finding[]
   if (isEncrypted !== false) return [reached];
   const text = 'The connection to PostgreSQL is not encrypted, and the server is on another host.';
   return [reached, warning('tls', text, 'Add sslmode=verify-full to DATABASE_URL, or keep the network private.')];
+}
+
+async function checkPooler({ databaseUrl, databasePoolerUrl }: Config): Promise<Finding[]> {
+  if (databaseUrl === null || databasePoolerUrl === null) return [];
+  try {
+    await requireSameDatabase(databasePoolerUrl, databaseUrl, { ms: 0 });
+    return [ok('pooler', `The pooler at ${describeServer(databasePoolerUrl)} leads to this database.`)];
+  } catch (error) {
+    return [failure('pooler', messageOf(error), 'Check DATABASE_URL, and that the pooler runs.')];
+  }
 }
 
 function checkMigrations({ migrations: { applied, missing, problem } }: DatabaseFacts): Finding {

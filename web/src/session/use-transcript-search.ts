@@ -24,16 +24,21 @@ export interface TranscriptMatches {
   readonly loadMore: () => Promise<Match | null>;
 }
 
-const nothing = {
-  query: '',
-  ...{ matches: [], total: 0, isTotalExact: true, state: 'none', problem: null, startCursor: null },
-} as const;
-
 interface Found extends Omit<TranscriptMatches, 'loadMore' | 'parts'> {
   /** The query that these are for. */
   readonly query: string;
   readonly startCursor: string | null;
 }
+
+const nothing: Found = {
+  query: '',
+  matches: [],
+  total: 0,
+  isTotalExact: true,
+  state: 'none',
+  problem: null,
+  startCursor: null,
+};
 
 /** Searches the log of a session on the server, a moment after the query has changed. An empty query finds nothing. */
 export function useTranscriptSearch(sessionId: string, query: string): TranscriptMatches {
@@ -94,7 +99,8 @@ export function useTranscriptSearch(sessionId: string, query: string): Transcrip
           startCursor: nextCursor(page),
         });
       } catch (error) {
-        if (mine === version.current) setFound({ ...nothing, query, state: 'failed', problem: (error as Error).message });
+        if (mine === version.current)
+          setFound({ ...nothing, query, state: 'failed', problem: (error as Error).message });
       }
     }, typingMs);
     return () => clearTimeout(timer);

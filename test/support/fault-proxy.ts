@@ -1,4 +1,4 @@
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
 
 /** A TCP proxy in front of PostgreSQL that can fail in the ways in which networks and servers do. */
 export interface FaultProxy {
@@ -17,6 +17,10 @@ export interface FaultProxy {
   refuse(): void;
   /** Takes connections again. */
   accept(): void;
+  /** Delays everything that the server sends from now on; 0: not at all. */
+  delay(ms: number): void;
+  /** Leads new connections to another server, and resets those that are open. */
+  moveTo(databaseUrl: string): void;
   close(): Promise<void>;
 }
 
@@ -35,12 +39,9 @@ interface Pair {
 
 /** Starts a proxy for a database's address, which may be a socket's folder (`?host=/folder`). */
 export async function startFaultProxy(databaseUrl: string, options: FaultProxyOptions = {}): Promise<FaultProxy> {
-  const { bufferMs = 0 } = options;
+  let { bufferMs = 0 } = options;
   const url = new URL(databaseUrl);
-  const folder = url.searchParams.get('host');
-  const target = folder
-    ? { path: `${folder}/.s.PGSQL.${url.port || 5432}` }
-    : { host: url.hostname, port: Number(url.port || 5432) };
+  let target = targetOf(url);
   const pairs = new Set<Pair>();
   let isPaused = false;
   let isRefusing = false;
@@ -54,8 +55,18 @@ export async function startFaultProxy(databaseUrl: string, options: FaultProxyOp
       return;
     }
     const server = connect(target);
-    const toServer = createPipe(client, server, 0, () => isPaused);
-    const toClient = createPipe(server, client, bufferMs, () => isPaused);
+    const toServer = createPipe(
+      client,
+      server,
+      () => 0,
+      () => isPaused,
+    );
+    const toClient = createPipe(
+      server,
+      client,
+      () => bufferMs,
+      () => isPaused,
+    );
     const pair: Pair = {
       client,
       server,
@@ -100,6 +111,13 @@ export async function startFaultProxy(databaseUrl: string, options: FaultProxyOp
     accept() {
       isRefusing = false;
     },
+    delay(ms) {
+      bufferMs = ms;
+    },
+    moveTo(databaseUrl) {
+      target = targetOf(new URL(databaseUrl));
+      cut();
+    },
     async close() {
       const closed = new Promise((resolve) => listener.close(resolve));
       cut();
@@ -108,8 +126,15 @@ export async function startFaultProxy(databaseUrl: string, options: FaultProxyOp
   };
 }
 
+function targetOf(url: URL): NetConnectOpts {
+  const folder = url.searchParams.get('host');
+  return folder
+    ? { path: `${folder}/.s.PGSQL.${url.port || 5432}` }
+    : { host: url.hostname, port: Number(url.port || 5432) };
+}
+
 /** Forwards one direction; gives the function that sends what was held back. */
-function createPipe(from: Socket, to: Socket, bufferMs: number, isPaused: () => boolean): () => void {
+function createPipe(from: Socket, to: Socket, bufferMs: () => number, isPaused: () => boolean): () => void {
   let waiting: Buffer[] = [];
   let hasEnded = false;
   let isPlanned = false;
@@ -121,10 +146,10 @@ function createPipe(from: Socket, to: Socket, bufferMs: number, isPaused: () => 
     if (hasEnded) to.end();
   };
   const later = () => {
-    if (bufferMs === 0) return flush();
+    if (bufferMs() === 0 && !isPlanned) return flush();
     if (isPlanned) return;
     isPlanned = true;
-    setTimeout(flush, bufferMs);
+    setTimeout(flush, bufferMs());
   };
   from.on('data', (data) => {
     waiting.push(data);

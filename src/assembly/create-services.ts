@@ -87,6 +87,7 @@ export async function createServices(
     patterns: createPatterns({ log, now: clocked.now }),
     metering: config.metering,
     concurrencyLimits: config.concurrencyLimits,
+    organizationQuotas: config.organizationQuotas,
     gitLimits: { maxPushBytes: config.maxPushBytes, maxFetchBytes: config.maxRepositoryBytes },
     mentionName: config.mentionName,
     isPrivateWebhookAllowed: config.isPrivateWebhookAllowed,

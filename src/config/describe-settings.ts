@@ -4,8 +4,8 @@ import { secretNames, settingNames } from './variables.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables that may hold a secret, of this service or of anything else. */
-const secretName = /key|token|secret|passw|credential|auth|cookie|dsn/i;
+/** Variables that may hold a secret, of this service or of anything else; `TOKENS_PER_…` are numbers. */
+const secretName = /key|token(?!s_per_)|secret|passw|credential|auth|cookie|dsn/i;
 
 /**
  * Returns the settings that are given, for reports: secrets are replaced by a note, and addresses lose their user, password and

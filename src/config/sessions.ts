@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { sandboxChoices } from '../agents/sandbox/drivers.ts';
-import type { ConcurrencyLimits } from '../domain/context.ts';
+import type { ConcurrencyLimits, OrganizationQuotas } from '../domain/context.ts';
 import type { MeteringRates } from '../domain/metering-rates.ts';
 import { flag, integer, number, text } from './forms.ts';
 
@@ -30,6 +30,16 @@ export const sessionVariables = {
   MAX_CONCURRENT_SESSIONS_PER_ORGANIZATION: integer({ min: 0, max: 1_000_000, minMeaning: 'no limit' }).default(0),
   /** The maximum number of running sessions of one user in an organization, over all processes; 0: no limit. */
   MAX_CONCURRENT_SESSIONS_PER_USER: integer({ min: 0, max: 1_000_000, minMeaning: 'no limit' }).default(0),
+  /** The maximum number of sessions of an organization that wait in the queue, unless it has a limit of its own; 0: no limit. */
+  MAX_QUEUED_SESSIONS_PER_ORGANIZATION: integer({ min: 0, max: 1_000_000, minMeaning: 'no limit' }).default(0),
+  /** The maximum size of an organization's attachments and checkpoints, unless it has a limit of its own; 0: no limit. */
+  MAX_STORAGE_MB_PER_ORGANIZATION: integer({ min: 0, max: 1_000_000_000, minMeaning: 'no limit' }).default(0),
+  /** The tokens that an organization may use in a day (UTC), unless it has a limit of its own; 0: no limit. */
+  MAX_TOKENS_PER_DAY_PER_ORGANIZATION: integer({
+    min: 0,
+    max: 1_000_000_000_000_000,
+    minMeaning: 'no limit',
+  }).default(0),
   /** The duration of a worker's lease on a session without a heartbeat. */
   LEASE_SECONDS: integer({ min: 2, max: 3_600 }).default(45),
   /** Minutes of an agent's work that make one ACU. */
@@ -76,6 +86,7 @@ export interface SessionConfig {
   readonly maxConcurrentSessions: number | null;
   /** The maximum number of running sessions of an organization and of a user, over all processes. */
   readonly concurrencyLimits: ConcurrencyLimits;
+  readonly organizationQuotas: OrganizationQuotas;
   readonly leaseMs: number;
   readonly affinityMs: number;
   /** The same if a checkpoint can be restored. */
@@ -111,6 +122,11 @@ export function readSessionConfig(env: Variables): SessionConfig {
     concurrencyLimits: {
       perOrganization: env.MAX_CONCURRENT_SESSIONS_PER_ORGANIZATION || null,
       perUser: env.MAX_CONCURRENT_SESSIONS_PER_USER || null,
+    },
+    organizationQuotas: {
+      maxQueuedSessions: env.MAX_QUEUED_SESSIONS_PER_ORGANIZATION || null,
+      maxStorageMb: env.MAX_STORAGE_MB_PER_ORGANIZATION || null,
+      maxTokensPerDay: env.MAX_TOKENS_PER_DAY_PER_ORGANIZATION || null,
     },
     leaseMs: env.LEASE_SECONDS * 1_000,
     affinityMs: (env.WORKSPACE_AFFINITY_SECONDS ?? 30) * 1_000,

@@ -37,6 +37,16 @@ export interface ConcurrencyLimits {
   readonly perUser: number | null;
 }
 
+/** Quotas of each organization without its own; null: no limit. */
+export interface OrganizationQuotas {
+  /** Maximum number of sessions that wait for a worker. */
+  readonly maxQueuedSessions: number | null;
+  /** Maximum size of attachments and checkpoints together, in MiB. */
+  readonly maxStorageMb: number | null;
+  /** Maximum number of tokens in a day (UTC). */
+  readonly maxTokensPerDay: number | null;
+}
+
 /** Limits of what git transfers, in bytes. */
 export interface GitLimits {
   /** The maximum size of the pack of a push. */
@@ -89,6 +99,7 @@ export interface Services {
   readonly patterns: Patterns;
   /** Maximum numbers of concurrent sessions, over all processes. */
   readonly concurrencyLimits: ConcurrencyLimits;
+  readonly organizationQuotas: OrganizationQuotas;
   readonly gitLimits: GitLimits;
   /** True if webhooks may be sent to private networks, and unencrypted. */
   readonly isPrivateWebhookAllowed: boolean;

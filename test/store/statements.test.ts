@@ -46,6 +46,7 @@ const representatives = {
     "isInUse('$4::timestamptz')": 'b.used_at > $4::timestamptz',
     "isInUse('$2::timestamptz')": 'b.used_at > $2::timestamptz',
   },
+  'domain/execution/metering/limits.ts': { amount: 'u.input_tokens + u.output_tokens', column: 'organization_id' },
   'domain/execution/metering/ledger-entry.ts': {
     "added.join(', ')": 'active_ms = u.active_ms + excluded.active_ms',
     more: '',

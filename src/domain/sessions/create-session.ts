@@ -7,6 +7,7 @@ import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { type CreateOptions, canonicalJson, checkIdempotencyKey, claimIdempotencyKey } from '../idempotency.ts';
 import { tagsOfNewSession } from '../identity/organizations/allowed-tags.ts';
+import { requireQueueRoom, requireStorage } from '../identity/organizations/organization-quotas.ts';
 import { chooseOrganization, type OrganizationRecord } from '../identity/organizations/use-organization.ts';
 import { newId, prefixedId } from '../ids.ts';
 import { maxTitleLength, parseInput, text } from '../input.ts';
@@ -197,6 +198,8 @@ export async function writeSession(
   { id, input, owner, origin, parent, fork, automationId, tokensIn, setUp }: SessionToWrite,
 ): Promise<void> {
   const organizationId = organization.id;
+  // A set-up in advance is the service's own work.
+  if (setUp === undefined) await requireStorage(context, tx, organization);
   const references = await resolveReferences(context, tx, organizationId, input);
   const requested = input.maxAcuLimit ?? null;
   const left = parent ? await admitChild(tx, parent, organization, requested) : requested;
@@ -232,6 +235,8 @@ export async function writeSession(
     beginning,
     setUp,
   };
+  // A fork may wait for its first message.
+  if (prompt !== '' && setUp === undefined) await requireQueueRoom(context, tx, organization);
   await insertRows(context, tx, rows);
   await audit(context, tx, 'create_session', {
     organizationId,

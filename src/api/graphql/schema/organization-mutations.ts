@@ -63,6 +63,18 @@ addMutation('updateOrganization', {
       description:
         'Maximum number of sessions of the organization that run at the same time: 0 to 1,000,000. 0 for no limit, null for the default of the service.',
     }),
+    maxQueuedSessions: t.int({
+      description:
+        'Maximum number of sessions of the organization that wait for a worker: 0 to 1,000,000. Further sessions are refused with LIMIT_EXCEEDED. 0 for no limit, null for the default of the service.',
+    }),
+    maxStorageMb: t.int({
+      description:
+        'Maximum size of the attachments and checkpoints of the organization together, in MiB: 0 to 1,000,000,000. Beyond it, files and new sessions are refused with LIMIT_EXCEEDED; sessions that run still save their checkpoints. 0 for no limit, null for the default of the service.',
+    }),
+    maxTokensPerDay: t.float({
+      description:
+        'Maximum number of tokens, of inputs and outputs together, that the sessions of the organization may use in a day in UTC: an integer from 0 to 1,000,000,000,000,000. Then its sessions are suspended. 0 for no limit, null for the default of the service.',
+    }),
     defaultAgent: t.string({
       description: 'Id of the agent for sessions that are created without an agent; null for the default in `agents`.',
     }),

@@ -1,5 +1,6 @@
 import { findEnterprises } from '../../../domain/identity/organizations/enterprises.ts';
 import { membersOf } from '../../../domain/identity/organizations/members.ts';
+import { findStoredBytes } from '../../../domain/identity/organizations/organization-quotas.ts';
 import {
   type OrganizationOrder,
   type OrganizationScope,
@@ -49,6 +50,25 @@ builder.node(Organization, {
       nullable: true,
       description:
         'Maximum number of sessions of the organization that run at the same time. Other sessions wait in the queue. Null for the default of the service, 0 for no limit.',
+    }),
+    maxQueuedSessions: t.exposeInt('maxQueuedSessions', {
+      nullable: true,
+      description:
+        'Maximum number of sessions of the organization that wait for a worker. Null for the default of the service, 0 for no limit.',
+    }),
+    maxStorageMb: t.exposeInt('maxStorageMb', {
+      nullable: true,
+      description:
+        'Maximum size of the attachments and checkpoints of the organization together, in MiB. Null for the default of the service, 0 for no limit.',
+    }),
+    maxTokensPerDay: t.exposeFloat('maxTokensPerDay', {
+      nullable: true,
+      description:
+        'Maximum number of tokens, of inputs and outputs together, that the sessions of the organization may use in a day in UTC. Null for the default of the service, 0 for no limit.',
+    }),
+    storedBytes: t.float({
+      description: 'Size of the attachments and checkpoints of the organization, in bytes.',
+      resolve: async ({ id }, _args, { loaders }) => (await loaders.of(findStoredBytes).load(id)) ?? 0,
     }),
     defaultAgent: t.exposeString('defaultAgent', {
       nullable: true,

@@ -136,6 +136,16 @@ eventType('LimitEvent', 'Limit that was reached, which suspended the session.', 
     description: 'Number of ACUs that were used when the limit was reached.',
     resolve: (entry) => numberOf(dataOf(entry).acusUsed),
   }),
+  tokenLimit: t.float({
+    nullable: true,
+    description: 'Number of tokens that the organization may use in a day; null for any other limit.',
+    resolve: (entry) => numberOf(dataOf(entry).tokenLimit),
+  }),
+  tokensUsed: t.float({
+    nullable: true,
+    description: 'Number of tokens of the day that were used when the limit was reached; null for any other limit.',
+    resolve: (entry) => numberOf(dataOf(entry).tokensUsed),
+  }),
 }));
 
 eventType('RepositoryEvent', 'Step of the preparation of a repository for the session.', (t) => ({

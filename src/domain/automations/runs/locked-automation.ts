@@ -40,7 +40,8 @@ export async function lockForRun(tx: Transaction, id: string): Promise<LockedAut
     `select ${automationColumns}, o.deleted_at is not null as "isOrganizationGone", o.enterprise_id as "enterpriseId",
             o.name as "organizationName", o.max_cycle_acu_limit as "maxCycleAcuLimit",
             o.max_session_acu_limit as "maxSessionAcuLimit",
-            o.max_concurrent_sessions as "maxConcurrentSessions", o.default_agent as "defaultAgent",
+            o.max_concurrent_sessions as "maxConcurrentSessions", o.max_queued_sessions as "maxQueuedSessions",
+            o.max_storage_mb as "maxStorageMb", o.max_tokens_per_day as "maxTokensPerDay", o.default_agent as "defaultAgent",
             o.default_repositories as "defaultRepositories", o.branch_template as "branchTemplate",
             o.created_at as "organizationCreatedAt", o.updated_at as "organizationUpdatedAt"
        from automation a join organization o on o.id = a.organization_id
@@ -49,8 +50,16 @@ export async function lockForRun(tx: Transaction, id: string): Promise<LockedAut
   );
   if (!row) throw notFound('automation');
   const { isOrganizationGone, organizationName, organizationCreatedAt, organizationUpdatedAt, ...rest } = row;
-  const { enterpriseId, maxCycleAcuLimit, maxSessionAcuLimit, maxConcurrentSessions, defaultAgent, ...others } = rest;
-  const { defaultRepositories, branchTemplate, ...automation } = others;
+  const { enterpriseId, maxCycleAcuLimit, maxSessionAcuLimit, maxConcurrentSessions, ...others } = rest;
+  const {
+    maxQueuedSessions,
+    maxStorageMb,
+    maxTokensPerDay,
+    defaultAgent,
+    defaultRepositories,
+    branchTemplate,
+    ...automation
+  } = others;
   const organization: OrganizationRecord = {
     id: automation.organizationId,
     enterpriseId,
@@ -58,6 +67,9 @@ export async function lockForRun(tx: Transaction, id: string): Promise<LockedAut
     maxCycleAcuLimit,
     maxSessionAcuLimit,
     maxConcurrentSessions,
+    maxQueuedSessions,
+    maxStorageMb,
+    maxTokensPerDay,
     defaultAgent,
     defaultRepositories,
     branchTemplate,

@@ -1,10 +1,11 @@
 import type { Store } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
+import { quotaOf } from '../../identity/organizations/organization-quotas.ts';
 import type { SessionStatusDetail } from '../../sessions/status.ts';
 import { cycleOf } from '../../usage/consumption/cycles.ts';
 
 /** A limit that a session has reached. */
-export type LimitReached = AcuLimitReached | BudgetReached;
+export type LimitReached = AcuLimitReached | TokensReached | BudgetReached;
 
 /** The budget of a provider key that a session has reached. */
 export interface BudgetReached {
@@ -17,6 +18,16 @@ export interface BudgetReached {
   readonly spentUsd: number;
   /** The least that the next call may cost. */
   readonly neededUsd: number;
+}
+
+/** The limit of tokens in a day that the organization of a session has reached. */
+interface TokensReached {
+  readonly statusDetail: 'org_usage_limit_exceeded';
+  /** The message for the user: the limit, and the next step. */
+  readonly message: string;
+  /** Tokens; `tokensUsed` is at or above it. */
+  readonly tokenLimit: number;
+  readonly tokensUsed: number;
 }
 
 /** An ACU limit that a session has reached. */
@@ -43,13 +54,14 @@ interface Limits {
   sessionLimit: number | null;
   organizationId: string;
   cycleLimit: number | null;
+  maxTokensPerDay: number | null;
   enterpriseId: string;
   enterpriseLimit: number | null;
 }
 
 const limitsOf = `
   select s.acus_consumed as used, s.max_acu_limit as "ownLimit", o.max_session_acu_limit as "sessionLimit",
-         o.id as "organizationId", o.max_cycle_acu_limit as "cycleLimit", e.id as "enterpriseId",
+         o.id as "organizationId", o.max_cycle_acu_limit as "cycleLimit", o.max_tokens_per_day as "maxTokensPerDay", e.id as "enterpriseId",
          e.max_cycle_acu_limit as "enterpriseLimit"
     from session s join organization o on o.id = s.organization_id join enterprise e on e.id = o.enterprise_id
    where s.id = $1`;
@@ -59,9 +71,12 @@ const acus = (amount: number) => `${Math.round(amount * 100) / 100} ${amount ===
 /**
  * Returns the limit that a session has reached; null: it may continue. The lower one of its own limit and its
  * organization's limit for one session is checked first, and the organization's if they are equal, since raising only
- * its own would not help; then the limits of its organization and its enterprise for the current cycle.
+ * its own would not help; then the limits of its organization and its enterprise for the current cycle, and the tokens of its organization in the day.
  */
-export async function findReachedLimit(context: Context, sessionId: string): Promise<AcuLimitReached | null> {
+export async function findReachedLimit(
+  context: Context,
+  sessionId: string,
+): Promise<AcuLimitReached | TokensReached | null> {
   const [row] = await context.store.query<Limits>(limitsOf, [sessionId]);
   if (!row) return null;
   const { used, ownLimit, sessionLimit, cycleLimit, enterpriseLimit } = row;
@@ -78,9 +93,9 @@ export async function findReachedLimit(context: Context, sessionId: string): Pro
     const spent = await spentInCycle(context, 'organization_id', row.organizationId);
     if (spent >= cycleLimit) return organizationReached(cycleLimit, spent);
   }
-  if (enterpriseLimit === null) return null;
+  if (enterpriseLimit === null) return findReachedTokens(context, row);
   const spent = await spentInCycle(context, 'enterprise_id', row.enterpriseId);
-  if (spent < enterpriseLimit) return null;
+  if (spent < enterpriseLimit) return findReachedTokens(context, row);
   const message = `The enterprise has used its monthly ACU limit: ${acus(enterpriseLimit)}. To continue the session, have that limit raised, or wait for the next month, and send a message.`;
   return { statusDetail: 'out_of_quota', message, limit: enterpriseLimit, used: spent };
 }
@@ -95,28 +110,57 @@ function organizationReached(limit: number, used: number): AcuLimitReached {
   return { statusDetail: 'org_usage_limit_exceeded', message, limit, used };
 }
 
+async function findReachedTokens(
+  context: Context,
+  { organizationId, maxTokensPerDay }: Pick<Limits, 'organizationId' | 'maxTokensPerDay'>,
+): Promise<TokensReached | null> {
+  const tokenLimit = quotaOf(context, { maxTokensPerDay }, 'maxTokensPerDay');
+  if (tokenLimit === null) return null;
+  const startsAt = new Date(Math.floor(context.now().getTime() / dayMs) * dayMs);
+  const period = { startsAt, endsAt: new Date(startsAt.getTime() + dayMs) };
+  const tokensUsed = await sumUsage(context, tokens, 'organization_id', organizationId, period);
+  if (tokensUsed < tokenLimit) return null;
+  const message = `The organization has used its limit of ${tokenLimit} tokens in a day. To continue the session, have that limit raised, or wait for the next day (UTC), and send a message.`;
+  return { statusDetail: 'org_usage_limit_exceeded', message, tokenLimit, tokensUsed };
+}
+
+const dayMs = 24 * 60 * 60 * 1_000;
+const acusUsed = 'u.acus::numeric';
+const tokens = 'u.input_tokens + u.output_tokens';
+
 /** Maximum age of a cached sum, which all sessions of an organization need. */
 const maxSumAgeMs = 2_000;
 
 type Sums = Map<string, { readonly until: number; readonly sum: Promise<number> }>;
 const sumsOf = new WeakMap<Store, Sums>();
 
-function spentInCycle(context: Context, column: 'organization_id' | 'enterprise_id', id: string): Promise<number> {
+type Owner = 'organization_id' | 'enterprise_id';
+
+function spentInCycle(context: Context, column: Owner, id: string): Promise<number> {
+  return sumUsage(context, acusUsed, column, id, cycleOf(context.now()));
+}
+
+function sumUsage(
+  context: Context,
+  amount: typeof acusUsed | typeof tokens,
+  column: Owner,
+  id: string,
+  { startsAt, endsAt }: { readonly startsAt: Date; readonly endsAt: Date },
+): Promise<number> {
   const sums = sumsOf.get(context.store) ?? new Map<string, never>();
   sumsOf.set(context.store, sums);
-  const { startsAt, endsAt } = cycleOf(context.now());
-  const key = `${id} ${startsAt.getTime()}`;
+  const key = `${amount} ${id} ${startsAt.getTime()}`;
   const at = performance.now();
   const cached = sums.get(key);
   if (cached && cached.until > at) return cached.sum;
   for (const [each, { until }] of sums) if (until <= at) sums.delete(each);
   const sum = context.store
-    .query<{ acus: number }>(
-      `select coalesce(sum(u.acus::numeric), 0)::float8 as acus from usage u
+    .query<{ amount: number }>(
+      `select coalesce(sum(${amount}), 0)::float8 as amount from usage u
         where u.${column} = $1 and u.used_at >= $2::timestamptz and u.used_at < $3::timestamptz`,
       [id, startsAt, endsAt],
     )
-    .then((rows) => rows[0]?.acus ?? 0);
+    .then((rows) => rows[0]?.amount ?? 0);
   sum.catch(() => sums.delete(key));
   sums.set(key, { until: at + maxSumAgeMs, sum });
   return sum;

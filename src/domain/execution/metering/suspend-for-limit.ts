@@ -28,17 +28,23 @@ export async function suspendForLimit(
     if (isOver) return;
     const { statusDetail, message } = reached;
     const isBudget = statusDetail === 'out_of_credits';
-    const figures = isBudget
-      ? { providerKeyId: reached.providerKeyId, budgetUsd: reached.budgetUsd, spentUsd: reached.spentUsd }
-      : { acuLimit: reached.limit, acusUsed: reached.used };
     await tx.query('update run set budget_key_id = $2, budget_needed_usd = $3 where session_id = $1', [
       sessionId,
       isBudget ? reached.providerKeyId : null,
       isBudget ? reached.neededUsd : 0,
     ]);
     await sleepLocked(context, tx, session, { statusDetail, requestFrom: null, endsTurn: false }, [
-      { kind: 'LIMIT', body: message, data: { limit: statusDetail, ...figures } },
+      { kind: 'LIMIT', body: message, data: { limit: statusDetail, ...figuresOf(reached) } },
       { kind: 'MESSAGE', messageType: 'agent_message', body: message },
     ]);
   });
+}
+
+function figuresOf(reached: LimitReached) {
+  if (reached.statusDetail === 'out_of_credits') {
+    const { providerKeyId, budgetUsd, spentUsd } = reached;
+    return { providerKeyId, budgetUsd, spentUsd };
+  }
+  if ('tokenLimit' in reached) return { tokenLimit: reached.tokenLimit, tokensUsed: reached.tokensUsed };
+  return { acuLimit: reached.limit, acusUsed: reached.used };
 }

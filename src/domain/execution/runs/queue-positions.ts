@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { waitsForWorker } from './queue-reasons.ts';
+import { waitsForWorker } from '../../waiting-runs.ts';
 
 // The sessions in the queue. A partial index has their runs.
 const waiting = `

@@ -1,14 +1,8 @@
 import type { Context } from '../../context.ts';
 import type { SessionRecord } from '../../sessions/session.ts';
 import { waitingDetails } from '../../sessions/status.ts';
+import { waitsForWorker } from '../../waiting-runs.ts';
 import { graceMs, organizationLimit, runningSessions } from './fair-queue.ts';
-
-/**
- * SQL condition: a session `s` whose run is queued waits for a worker. Without a pending question, a session that waits for its user is
- * queued by a message after a stop, and keeps its status until a worker has it.
- */
-export const waitsForWorker = `(s.status in ('new', 'resuming')
-  or s.status = 'running' and s.status_detail in ('waiting_for_user', 'waiting_for_approval') and s.pending_question_id is null)`;
 
 /** Returns true if a session may wait for a worker, by its status: {@link waitsForWorker}. */
 export const mayWaitForWorker = ({

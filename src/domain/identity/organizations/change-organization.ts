@@ -14,19 +14,30 @@ import { requireAgent } from './agents.ts';
 import { setDefaultTagIn } from './allowed-tags.ts';
 import { type DefaultModel, defaultModelsSchema, requireAgentsOf, writeDefaultModels } from './default-models.ts';
 import { defaultRepositoriesSchema, resolveDefaults } from './default-repositories.ts';
+import { quotaFields } from './organization-quotas.ts';
 import { acuLimit } from './organizations.ts';
 import { type OrganizationRecord, organizationColumns } from './use-organization.ts';
+
+const countSchema = (name: string) =>
+  z
+    .number()
+    .int({ error: `"${name}" must be an integer.` })
+    .min(0, `"${name}" must not be negative; 0 means no limit.`);
+const quota = (name: string, max: number) => countSchema(name).max(max, `"${name}" must be at most ${max}.`).nullish();
+
+/** Maximum of `maxTokensPerDay`, which no directive of the schema can state: it is not an Int. */
+const maxTokens = 1_000_000_000_000_000;
 
 /** Changes of an organization in inputs; each member is optional. */
 export const organizationChangeSchema = z.object({
   name: text('name', { min: 1, max: 200, isBlankRefused: true }).optional(),
   maxCycleAcuLimit: acuLimit('maxCycleAcuLimit'),
   maxSessionAcuLimit: acuLimit('maxSessionAcuLimit'),
-  maxConcurrentSessions: z
-    .number()
-    .int({ error: '"maxConcurrentSessions" must be an integer.' })
-    .min(0, '"maxConcurrentSessions" must not be negative; 0 means no limit.')
-    .max(1_000_000, '"maxConcurrentSessions" must be at most 1000000.')
+  maxConcurrentSessions: quota('maxConcurrentSessions', 1_000_000),
+  maxQueuedSessions: quota('maxQueuedSessions', 1_000_000),
+  maxStorageMb: quota('maxStorageMb', 1_000_000_000),
+  maxTokensPerDay: countSchema('maxTokensPerDay')
+    .refine((tokens) => tokens <= maxTokens, { error: `"maxTokensPerDay" must be at most ${maxTokens}.` })
     .nullish(),
   defaultAgent: z.string().nullish(),
   defaultTag: z.string().nullish(),
@@ -41,6 +52,9 @@ export interface OrganizationChange {
   readonly maxCycleAcuLimit?: number | null | undefined;
   readonly maxSessionAcuLimit?: number | null | undefined;
   readonly maxConcurrentSessions?: number | null | undefined;
+  readonly maxQueuedSessions?: number | null | undefined;
+  readonly maxStorageMb?: number | null | undefined;
+  readonly maxTokensPerDay?: number | null | undefined;
   readonly defaultAgent?: string | null | undefined;
   readonly defaultTag?: string | null | undefined;
   /** Replaces the models of all agents. */
@@ -78,7 +92,7 @@ export async function updateOrganization(
   return writeOrganization(context, id, change);
 }
 
-const limitNames = ['maxCycleAcuLimit', 'maxSessionAcuLimit', 'maxConcurrentSessions'] as const;
+const limitNames = ['maxCycleAcuLimit', 'maxSessionAcuLimit', 'maxConcurrentSessions', ...quotaFields] as const;
 
 const ownNames = [
   'name',

@@ -2,6 +2,7 @@ import type { WorkspaceFiles } from '../../../agents/sandbox/workspaces.ts';
 import { refuse } from '../../../common/errors.ts';
 import type { Context } from '../../context.ts';
 import { claimIdempotencyKey } from '../../idempotency.ts';
+import { requireStorageRoom } from '../../identity/organizations/organization-quotas.ts';
 import type { ParentRun } from '../admit-child.ts';
 import { lockSession, notifySession } from '../change-session.ts';
 import { appendEntries } from '../log.ts';
@@ -25,7 +26,7 @@ export class AlreadyStoredError extends Error {}
 
 /**
  * Creates an attachment of a file that an agent wrote. Throws INVALID_INPUT at `path` if it is not a file inside the
- * workspace, even through a link; LIMIT_EXCEEDED beyond the maximum size; FencedError; AlreadyStoredError. Leaves
+ * workspace, even through a link; LIMIT_EXCEEDED beyond the maximum size and the organization's storage; FencedError; AlreadyStoredError. Leaves
  * nothing behind then.
  */
 export async function storeAgentFile(context: Context, run: ParentRun, file: AgentFile): Promise<AttachmentRecord> {
@@ -66,6 +67,7 @@ async function insert(
       const claim = { organizationId, operation: 'keepAgentFile', key, input: null, resultId };
       if ((await claimIdempotencyKey(context, tx, claim)).replay !== null) throw new AlreadyStoredError();
     }
+    await requireStorageRoom(context, tx, attachment.organizationId, attachment.sizeBytes);
     await tx.prisma.attachment.create({ data: { ...attachment, storageKey } });
     const { id, name, contentType, sizeBytes } = attachment;
     const data = { attachmentId: id, name, contentType, sizeBytes, source: 'agent' };

@@ -26,6 +26,14 @@ interface OrganizationFormProps {
 /** Names of the fields for the default model of an agent begin with this. */
 const modelPrefix = 'model:';
 
+/** The quotas of an organization, with their labels. */
+const quotas = [
+  ['maxConcurrentSessions', common.maxConcurrentSessions],
+  ['maxQueuedSessions', texts.maxQueuedSessions],
+  ['maxStorageMb', texts.maxStorageMb],
+  ['maxTokensPerDay', texts.maxTokensPerDay],
+] as const;
+
 /** The organization's name, agent and limits. */
 export function OrganizationForm({ organization, agents }: OrganizationFormProps) {
   const found = useFragment(
@@ -44,6 +52,9 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
         maxCycleAcuLimit
         maxSessionAcuLimit
         maxConcurrentSessions
+        maxQueuedSessions
+        maxStorageMb
+        maxTokensPerDay
       }
     `,
     organization,
@@ -91,7 +102,7 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
         ...(repositories && { defaultRepositories: repositories.map(({ repository }) => repository) }),
         maxCycleAcuLimit: fields.number('maxCycleAcuLimit'),
         maxSessionAcuLimit: fields.number('maxSessionAcuLimit'),
-        maxConcurrentSessions: fields.number('maxConcurrentSessions'),
+        ...Object.fromEntries(quotas.map(([name]) => [name, fields.number(name)])),
       },
     });
     setErrors(refused);
@@ -148,17 +159,20 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
           defaultValue={found.maxSessionAcuLimit ?? ''}
           error={errorOf(errors, 'maxSessionAcuLimit')}
         />
-        <TextField
-          label={common.maxConcurrentSessions}
-          hint={texts.maxConcurrentSessionsHint}
-          name="maxConcurrentSessions"
-          type="number"
-          min={0}
-          readOnly={!mayChange}
-          placeholder={common.serviceDefault}
-          defaultValue={found.maxConcurrentSessions ?? ''}
-          error={errorOf(errors, 'maxConcurrentSessions')}
-        />
+        {quotas.map(([name, label]) => (
+          <TextField
+            key={name}
+            label={label}
+            hint={texts.quotaHint}
+            name={name}
+            type="number"
+            min={0}
+            readOnly={!mayChange}
+            placeholder={common.serviceDefault}
+            defaultValue={found[name] ?? ''}
+            error={errorOf(errors, name)}
+          />
+        ))}
       </div>
       {modelAgents.length > 0 && (
         <fieldset className="field-group">
@@ -212,7 +226,7 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
           'defaultAgent',
           'maxCycleAcuLimit',
           'maxSessionAcuLimit',
-          'maxConcurrentSessions',
+          ...quotas.map(([name]) => name),
         ]}
       />
       {mayChange && (

@@ -263,6 +263,10 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 240_000 }, ()
     await field.press('Enter');
     await queued.getByText('say Held.').waitFor();
     await field.fill('A text that stays');
+    // Somebody who writes may mean the text: the first Escape leaves the field.
+    await page.keyboard.press('Escape');
+    expect(await field.evaluate((each) => each === document.activeElement)).toBe(false);
+    expect(await stop.getAttribute('aria-busy')).toBeNull();
     await page.keyboard.press('Escape');
     await page.getByText('Administrator stopped the turn.').last().waitFor();
     await stop.waitFor({ state: 'detached' });

@@ -189,7 +189,11 @@ it('refuses repositories of actions and prompts alike, and says if the organizat
   const missing = (name: string) => `There is no repository "${name}" that this organization may use.`;
   const at = ['input', 'actions', '0', 'startSession'];
   expect(await save(start('Look', ['acme/site', 'notarepo']))).toEqual([
-    { code: 'UNKNOWN_REFERENCE', path: [...at, 'session', 'repos', '1'], message: missing('notarepo') },
+    {
+      code: 'UNKNOWN_REFERENCE',
+      path: [...at, 'session', 'repos', '1'],
+      message: '"notarepo" is not the name of a repository: use owner/name, or its URL with both.',
+    },
   ]);
   const asText = ' Where it is only text, write \\@other/repo.';
   expect(await save(start('Look at @other/repo'))).toEqual([

@@ -7,6 +7,7 @@ import { type ForgeErrorCode, isForgeError } from '../../forges/interface/errors
 import type { ConnectionReport, Forge, ForgeKind } from '../../forges/interface/forge.ts';
 import type { Context } from '../context.ts';
 import { parseInput } from '../input.ts';
+import { cleanPath } from '../repositories/parse-reference.ts';
 import { auditConnection } from './change-git-connections.ts';
 import { checkConnection, connectionAccessSchema } from './connection-input.ts';
 import { type GitConnectionRecord, getGitConnection, type StoredReport } from './git-connections.ts';
@@ -92,7 +93,14 @@ export async function checkUnsavedConnection(context: Context, raw: UnsavedConne
 
 // A plain git server has no request about an account alone, so without a repository there is nothing to test.
 function requireRepository(kind: ForgeKind, path: string | null | undefined): void {
-  if (kind !== 'git_https' || (path ?? '').trim() !== '') return;
+  const text = (path ?? '').trim();
+  // Otherwise the test would pass for a repository that no session can name.
+  if (text !== '' && cleanPath(text) === null)
+    throw refuse(
+      ['repositoryPath'],
+      '"repositoryPath" must be the path of a repository with its owner or group: owner/name.',
+    );
+  if (kind !== 'git_https' || text !== '') return;
   const message =
     '"repositoryPath" must be given for connections of the type GIT_HTTPS: without one, nothing is tested.';
   throw refuse(['repositoryPath'], message);

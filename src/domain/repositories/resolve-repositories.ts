@@ -175,8 +175,12 @@ export async function findUsableConnection(
 }
 
 /** The message for a reference to a repository that the organization may not use, or that does not exist. */
-export const unknownMessage = (reference: string): string =>
-  `There is no repository ${JSON.stringify(reference.slice(0, 200))} that this organization may use.`;
+export const unknownMessage = (reference: string): string => {
+  const named = JSON.stringify(reference.slice(0, 200));
+  return parseReference(reference).length === 0
+    ? `${named} is not the name of a repository: use owner/name, or its URL with both.`
+    : `There is no repository ${named} that this organization may use.`;
+};
 
 /** Creates UNKNOWN_REFERENCE of these issues. `hint`: of {@link unknownHint}; it ends each message. */
 export function unknownReferences(issues: readonly Issue[], hint: string): DomainError {

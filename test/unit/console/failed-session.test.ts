@@ -26,6 +26,19 @@ it('shows a notice of missing files as a warning', () => {
   expect(rows).toMatchObject([{ tone: 'warn' }, { tone: 'plain' }]);
 });
 
+it('shows the output of a failed agent once, although each attempt has it', () => {
+  const retry = (seq: number, agentOutput: string | null) =>
+    entry(seq, { __typename: 'NoticeEvent', body: 'Again', isWarning: true, agentOutput });
+  const last = entry(4, { __typename: 'ErrorEvent', body: 'Failed', agentOutput: 'No disk' });
+  const rows = transcriptRows([retry(1, 'No model'), retry(2, 'No model'), retry(3, null), last]);
+  expect(rows.map((row) => (row.type === 'line' ? (row.output ?? null) : row.type))).toEqual([
+    'No model',
+    null,
+    null,
+    'No disk',
+  ]);
+});
+
 it('shows a limit once, and a later suspension', () => {
   const limit = entry(1, { __typename: 'LimitEvent', body: 'The key has reached its budget.' });
   const suspended = (seq: number) => entry(seq, { __typename: 'StatusEvent', status: 'SUSPENDED', isArchived: false });

@@ -7,13 +7,13 @@ import { loadWithRetry } from '../app/load-with-retry.ts';
 import { maySetUp } from '../layout/navigation.ts';
 import { principalKeyOf } from '../relay/viewer.ts';
 import { gettingStartedPath } from './paths.ts';
-import { closeSetup, isSetUp, isSetupClosed } from './setup-state.ts';
+import { closeSetup, isSetupClosed } from './setup-state.ts';
 
 const HomePage = lazy(async () => ({
   default: (await loadWithRetry(() => import('../home/home-page.tsx'))).HomePage,
 }));
 
-/** `/`: leads to the first-run page until the service is set up, and is then the home page for those who may start sessions. */
+/** `/`: leads to the first-run page until there is a session, and is then the home page for those who may start sessions. */
 export function FirstPage() {
   const signed = useSigned();
   const { viewer, organization, may } = signed;
@@ -25,13 +25,9 @@ export function FirstPage() {
 
 function SetupCheck({ organizationId }: { readonly organizationId: string }) {
   const { viewer } = useSigned();
-  const { agents, organization } = useLazyLoadQuery<firstPageQuery>(
+  const { organization } = useLazyLoadQuery<firstPageQuery>(
     graphql`
       query firstPageQuery($id: ID!) {
-        agents {
-          agentId
-          keySource(organizationId: $id)
-        }
         organization(id: $id) {
           sessions(first: 1) {
             nodes {
@@ -43,7 +39,7 @@ function SetupCheck({ organizationId }: { readonly organizationId: string }) {
     `,
     { id: organizationId },
   );
-  const isDone = isSetUp({ agents, sessions: organization?.sessions });
+  const isDone = (organization?.sessions?.nodes.length ?? 0) > 0;
   const principalKey = principalKeyOf(viewer);
   useEffect(() => {
     if (isDone) closeSetup(principalKey);

@@ -25,14 +25,9 @@ export function closeChecklist(principalKey: string): void {
   localStorage.setItem(checklistKey, principalKey);
 }
 
-interface SetupFacts {
-  readonly agents: readonly { readonly agentId: string; readonly keySource: string | null | undefined }[];
-  readonly sessions: { readonly nodes: readonly unknown[] } | null | undefined;
-}
-
-/** Returns true if there is an agent that can work, and a first session. */
-export function isSetUp({ agents, sessions }: SetupFacts): boolean {
-  return usableAgents(agents).length > 0 && (sessions?.nodes.length ?? 0) > 0;
+interface AgentFacts {
+  readonly agentId: string;
+  readonly keySource: string | null | undefined;
 }
 
 /** The agents besides the demo agent. */
@@ -41,7 +36,7 @@ export function installedAgents<Agent extends { readonly agentId: string }>(agen
 }
 
 /** The agents, besides the demo agent, that have a key or need none. */
-export function usableAgents<Agent extends SetupFacts['agents'][number]>(agents: readonly Agent[]): Agent[] {
+export function usableAgents<Agent extends AgentFacts>(agents: readonly Agent[]): Agent[] {
   return installedAgents(agents).filter(({ keySource }) => keySource != null && keySource !== 'NONE');
 }
 
@@ -52,7 +47,7 @@ interface KeyFacts {
   readonly lastFailure: object | null | undefined;
 }
 
-type KeyedAgent = SetupFacts['agents'][number] & { readonly providers: readonly string[] };
+type KeyedAgent = AgentFacts & { readonly providers: readonly string[] };
 
 /** Returns true if there is a usable agent without a failed key. */
 export function hasWorkingKey(agents: readonly KeyedAgent[], keys: readonly KeyFacts[]): boolean {

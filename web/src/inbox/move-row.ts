@@ -18,13 +18,14 @@ export function inboxGroupOf(session: RecordProxy, owner: string | null): InboxG
 
 /**
  * Moves the row of a session to its group, and counts it there. `session`: null if the inbox no longer shows it. Returns the group
- * of the row before; null if it was in none, because it is new or below the loaded rows: the counts must then be read again.
+ * of the row before; null if it was in none, because it is new (`isNew`) or below the loaded rows: the counts must then be read again.
  */
 export function moveRow(
   store: RecordSourceProxy,
   inbox: InboxOf,
   sessionId: string,
   session: RecordProxy | null,
+  isNew = false,
 ): InboxGroupName | null {
   const target = session === null ? null : inboxGroupOf(session, inbox.owner);
   const before = inboxGroups.find((group) => hasRow(store, connectionOf(inbox, group), sessionId)) ?? null;
@@ -35,7 +36,7 @@ export function moveRow(
   }
   if (target !== null) {
     insertRow(store, connectionOf(inbox, target), session);
-    if (before !== null) addToCount(store, connectionOf(inbox, target), 1);
+    if (before !== null || isNew) addToCount(store, connectionOf(inbox, target), 1);
   }
   return before;
 }

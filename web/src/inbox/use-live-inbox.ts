@@ -63,7 +63,7 @@ export function useLiveInbox(inbox: InboxOf, cursor: string, onNeed: (session: N
     const { group: _, ...filter } = needsYou;
     return { id, filter, after: cursor };
   }, [id, needsYou]);
-  const recountSoon = useCounts(environment, inbox);
+  const { recountSoon, noteChange } = useCounts(environment, inbox);
   const known = useRef(new Map<string, string>());
   useLive<useLiveInboxSubscription>({
     subscription: graphql`
@@ -86,10 +86,11 @@ export function useLiveInbox(inbox: InboxOf, cursor: string, onNeed: (session: N
     updater: (store, data) => {
       const change = data?.sessionChanges;
       if (!change) return;
+      noteChange();
       const { sessionId, session, type } = change;
       const record = store.getRootField('sessionChanges')?.getLinkedRecord('session') ?? null;
       const isGone = type === 'LEFT' || type === 'REMOVED';
-      const before = moveRow(store, inbox, sessionId, isGone ? null : record);
+      const before = moveRow(store, inbox, sessionId, isGone ? null : record, type === 'ADDED');
       const last = known.current.get(sessionId);
       if (before === null && (isGone || last !== session?.group)) recountSoon();
       remember(known.current, sessionId, isGone ? undefined : session?.group);
@@ -124,9 +125,16 @@ async function readAgain(environment: IEnvironment, inbox: InboxOf): Promise<voi
     .catch(() => undefined);
 }
 
-/** Returns a function that reads the sizes of the groups soon, together with the next changes. */
-function useCounts(environment: IEnvironment, inbox: InboxOf): () => void {
+interface Counts {
+  /** Reads the sizes of the groups soon, together with the next changes. */
+  readonly recountSoon: () => void;
+  /** Notes a change: sizes that are being read may be older than it, and are read again. */
+  readonly noteChange: () => void;
+}
+
+function useCounts(environment: IEnvironment, inbox: InboxOf): Counts {
   const timer = useRef(0);
+  const changes = useRef(0);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the counts of another inbox are read with its rows.
   useEffect(
     () => () => {
@@ -135,23 +143,30 @@ function useCounts(environment: IEnvironment, inbox: InboxOf): () => void {
     },
     [inbox],
   );
-  return useCallback(() => {
+  const recountSoon = useCallback(() => {
     if (timer.current !== 0) return;
-    timer.current = window.setTimeout(() => {
+    timer.current = window.setTimeout(async () => {
       timer.current = 0;
-      void recount(environment, inbox);
+      const before = changes.current;
+      const isCurrent = () => before === changes.current;
+      await recount(environment, inbox, isCurrent);
+      if (!isCurrent()) recountSoon();
     }, countEveryMs);
   }, [environment, inbox]);
+  const noteChange = useCallback(() => {
+    changes.current++;
+  }, []);
+  return { recountSoon, noteChange };
 }
 
-async function recount(environment: IEnvironment, inbox: InboxOf): Promise<void> {
+async function recount(environment: IEnvironment, inbox: InboxOf, isCurrent: () => boolean): Promise<void> {
   const found = await fetchQuery<useLiveInboxCountsQuery>(environment, countsDocument, inbox.variables, {
     fetchPolicy: 'network-only',
   })
     .toPromise()
     .catch(() => undefined);
   const organization = found?.organization;
-  if (!organization) return;
+  if (!organization || !isCurrent()) return;
   commitLocalUpdate(environment, (store) => {
     for (const group of inboxGroups) {
       const count = organization[group]?.totalCount;

@@ -81,23 +81,28 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           icon="menu"
           aria-label={texts.menu}
           aria-expanded={isOpen}
-          aria-describedby={attention > 0 ? 'menu-note' : undefined}
-          data-attention={attention > 0 || undefined}
           onClick={() => setOpen(!isOpen)}
         />
-        {attention > 0 && (
-          <span className="for-readers" id="menu-note">
-            {texts.needYou(attention)}
-          </span>
-        )}
         <Link href="/" className="brand">
           <Mark size={24} /> {texts.product}
         </Link>
         <span className="bar-acts">
           {may('VIEW_ORG_SESSIONS') && (
-            <Link href={inboxPath} className="button quiet bare" aria-label={texts.openInbox} title={texts.openInbox}>
+            <Link
+              href={inboxPath}
+              className="button quiet bare"
+              aria-label={texts.openInbox}
+              title={texts.openInbox}
+              aria-describedby={attention > 0 ? 'attention-note' : undefined}
+              data-attention={attention > 0 || undefined}
+            >
               <Icon name="inbox" />
             </Link>
+          )}
+          {attention > 0 && (
+            <span className="for-readers" id="attention-note">
+              {texts.needYou(attention)}
+            </span>
           )}
           <Button tone="quiet" icon="search" aria-label={texts.find} onClick={search} />
         </span>

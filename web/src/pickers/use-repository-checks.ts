@@ -40,7 +40,8 @@ export function useRepositoryChecks(organizationId: string): RepositoryChecks {
         next: ({ organization }) => {
           const found = organization?.repositoryCheck;
           if (found?.isReadable !== false) return;
-          const warning = found.host == null ? texts.notUsable : texts.notFound({ host: found.host });
+          const unknown = hasOwner(name) ? texts.notUsable : texts.notAName;
+          const warning = found.host == null ? unknown : texts.notFound({ host: found.host });
           setWarnings((before) => new Map(before).set(name, warning));
         },
         // Requested again when the name is added again.
@@ -51,3 +52,7 @@ export function useRepositoryChecks(organizationId: string): RepositoryChecks {
   );
   return { warnings, check };
 }
+
+/** Returns true if a name or a URL has an owner before the name of the repository. */
+const hasOwner = (name: string) =>
+  /[^/]\/[^/]/.test(name.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*\/|^[\w.-]+@[\w.-]+:/i, ''));

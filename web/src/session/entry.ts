@@ -137,6 +137,7 @@ export function readEntry(reference: entry_event$key): Entry {
           body
           isWarning
           failure
+          agentOutput
         }
         ... on LimitEvent {
           id
@@ -150,6 +151,7 @@ export function readEntry(reference: entry_event$key): Entry {
           createdAt
           body
           failure
+          agentOutput
         }
         ... on RepositoryEvent {
           id

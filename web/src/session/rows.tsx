@@ -46,11 +46,14 @@ export const RowView = memo(function RowView({ row }: RowProps) {
       return <Fold row={row}>{() => row.rows.map((each) => <RowView row={each} key={each.key} />)}</Fold>;
     case 'line':
       return (
-        <p className={`line ${row.tone}`}>
-          <Icon name={toneIcon[row.tone]} size={14} />
-          <span>{row.text}</span>
-          <Time at={row.at} />
-        </p>
+        <>
+          <p className={`line ${row.tone}`}>
+            <Icon name={toneIcon[row.tone]} size={14} />
+            <span>{row.text}</span>
+            <Time at={row.at} />
+          </p>
+          {row.output && <AgentOutput text={row.output} />}
+        </>
       );
   }
 });
@@ -59,6 +62,16 @@ const toneIcon = { plain: 'clock', good: 'check', warn: 'bell', bad: 'warning' }
   Extract<Row, { type: 'line' }>['tone'],
   IconName
 >;
+
+/** The end of what an agent wrote to its standard error before it failed. */
+function AgentOutput({ text }: { readonly text: string }) {
+  return (
+    <figure className="agent-output">
+      <figcaption>{texts.agentOutput}</figcaption>
+      <pre>{visible(text)}</pre>
+    </figure>
+  );
+}
 
 /** A message, also while the agent is writing it. */
 function Message({

@@ -66,6 +66,8 @@ type RowContent =
       readonly type: 'line';
       readonly tone: Tone;
       readonly text: string;
+      /** End of the text that the agent wrote to its standard error before it failed. */
+      readonly output?: string;
       readonly at: string;
       readonly seq: number;
     };
@@ -75,7 +77,7 @@ type MessageRow = Extract<Row, { type: 'message' }> & { readonly entry: EntryOf<
 /** The style of a transcript row. */
 export type Tone = 'plain' | 'good' | 'warn' | 'bad';
 
-type Line = { readonly tone: Tone; readonly text: string } | null;
+type Line = { readonly tone: Tone; readonly text: string; readonly output?: string } | null;
 
 const stopped: Readonly<Record<string, string>> = texts.stopped;
 
@@ -89,9 +91,15 @@ const statusLines: Readonly<Record<string, Line>> = {
 };
 
 const lines: { readonly [T in Entry['__typename']]?: (entry: EntryOf<T>, before: Status) => Line } = {
-  NoticeEvent: ({ body, isWarning }) => ({ tone: isWarning ? 'warn' : 'plain', text: localTimes(body) }),
+  NoticeEvent: ({ body, isWarning, agentOutput }) => ({
+    ...{ tone: isWarning ? 'warn' : 'plain', text: localTimes(body) },
+    ...(agentOutput && { output: agentOutput }),
+  }),
   LimitEvent: ({ body }) => ({ tone: 'warn', text: localTimes(body) }),
-  ErrorEvent: ({ body }) => ({ tone: 'bad', text: localTimes(body) }),
+  ErrorEvent: ({ body, agentOutput }) => ({
+    ...{ tone: 'bad', text: localTimes(body) },
+    ...(agentOutput && { output: agentOutput }),
+  }),
   PermissionEvent: ({ title, decision, question }) => {
     // Nobody was asked.
     const allowed = question === null ? 'allowedByProfile' : 'allowed';
@@ -145,6 +153,7 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
   const replaced = new Set<string>();
   const addedAt: number[] = [];
   let lastSeq = 0;
+  let lastOutput: string | null = null;
   for (const entry of entries) {
     const key = entry.id;
     while (addedAt.length < rows.length) addedAt.push(lastSeq);
@@ -238,7 +247,13 @@ export function transcriptRows(entries: readonly Entry[]): readonly Row[] {
     const isRepeated =
       (cause !== null && (line === failed || line === suspended) && isCause(rows.at(-1), cause)) ||
       (entry.__typename === 'ErrorEvent' && repeatsFailure(rows.at(-1), entry));
-    if (line && !isRepeated) rows.push({ key, type: 'line', ...line, at: entry.createdAt, seq: entry.seq });
+    if (line && !isRepeated) {
+      const { output, ...rest } = line;
+      // An agent that fails again writes the same.
+      const isNew = output !== undefined && output !== lastOutput;
+      lastOutput = output ?? lastOutput;
+      rows.push({ key, type: 'line', ...rest, ...(isNew && { output }), at: entry.createdAt, seq: entry.seq });
+    }
     if (entry.__typename === 'StatusEvent') status = entry;
     if (closesQuestion(entry)) question = close(rows, question);
     rows.push(...held.release(entry));

@@ -159,7 +159,8 @@ function useJumpKeys(jumps: Jumps): void {
       if (event.metaKey || event.ctrlKey || event.altKey || event.shiftKey || isTyping(target) || isInDialog()) return;
       // Home and End also move in tabs, menus and other parts of the page.
       const isHere =
-        target === document.body || (target instanceof Element && target.closest('.transcript, .jumps') !== null);
+        target === document.body ||
+        (target instanceof Element && (target.id === 'main' || target.closest('.transcript, .jumps') !== null));
       const { toStart, toEnd, toOwn, toOwnBefore, toError } = latest.current;
       const field = document.querySelector<HTMLElement>('.composer textarea');
       if (event.key === 'm') toOwn();

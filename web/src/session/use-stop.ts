@@ -27,7 +27,7 @@ interface Stop {
   readonly isStopping: boolean;
 }
 
-/** Stops the work of a session, also with Escape. It is stopping until live updates show that it has stopped. */
+/** Stops the work of a session, also with Escape, which first leaves a field with text. It is stopping until live updates show that it has stopped. */
 export function useStop(sessionId: string, isPossible: boolean): Stop {
   const [interrupt, isBusy] = useMutation<useStopMutation>(graphql`
     mutation useStopMutation($input: InterruptSessionInput!) {
@@ -49,7 +49,15 @@ export function useStop(sessionId: string, isPossible: boolean): Stop {
       if (errors !== null) setRequested(false);
     });
   }, [interrupt, sessionId]);
-  useEscape(isPossible && !isStopping ? stop : null);
+  const leaveOrStop = () => {
+    const { activeElement } = document;
+    const hasText =
+      (activeElement instanceof HTMLTextAreaElement || activeElement instanceof HTMLInputElement) &&
+      activeElement.value !== '';
+    if (hasText) activeElement.blur();
+    else stop();
+  };
+  useEscape(isPossible && !isStopping ? leaveOrStop : null);
   usePageActions(isPossible && !isStopping ? [{ label: texts.stopTheAgent, icon: 'stop', run: stop }] : none);
   return { stop: isPossible ? stop : null, isStopping };
 }

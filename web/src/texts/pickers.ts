@@ -10,6 +10,7 @@ export const repositoriesPicker = {
   hintWithForges: 'Lists repositories of earlier sessions and of your git connections. For any other, type owner/name.',
   notFound: ({ host }: Strings<'host'>) => `Repository not found on ${host}, or the connection can’t read it.`,
   notUsable: 'No git connection of this organization covers this repository.',
+  notAName: 'Enter a repository as owner/name, or its URL with both.',
   chosen: ({ label }: Strings<'label'>) => `${label}: chosen`,
   branches: ({ chosen }: Strings<'chosen'>) => `Branches${chosen}`,
   startFrom: ({ repository }: Strings<'repository'>) => `Start ${repository} from`,

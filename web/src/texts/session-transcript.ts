@@ -59,6 +59,7 @@ export const rows = {
   cutHint: 'The beginning of this message appears when it is complete.',
   thinking: 'Thinking',
   thought: 'Thought',
+  agentOutput: 'The agent’s last output',
   question: 'Question',
   permissionNeeded: 'Permission needed',
   passed: 'This question was closed without an answer.',

@@ -112,4 +112,33 @@ describe.skipIf(missing !== null)('the search', { timeout: 240_000 }, () => {
     await page.getByText('No matches').waitFor();
     expect(window.consoleErrors).toEqual([]);
   });
+
+  it('says how many transcripts match if no title does, and shows them', async () => {
+    const { organizationId, token } = await makeOrganization(all.test, 'No titles');
+    const start = (title: string, tags: string[] = []) =>
+      createSession(all.test, { organizationId, title, tags, prompt: 'Begin' }, token);
+    for (const title of ['Red boat', 'Green boat']) {
+      await say(all.test, await start(title, title === 'Red boat' ? ['red'] : []), 'The lighthouse is lit.');
+    }
+    await start('Nothing said');
+    const window = await all.open('/sessions', token);
+    const { page } = window;
+    await page.getByRole('searchbox').fill('lighthouse');
+    await page.getByText('No titles match').waitFor();
+    await page.getByText('2 sessions match in their transcripts.').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await window.pictures('none-match-transcripts');
+    await page.getByRole('button', { name: 'Show matches in transcripts' }).click();
+    const list = page.getByRole('list', { name: 'Sessions found' });
+    await list.waitFor();
+    expect(await list.getByRole('listitem').count()).toBe(2);
+    expect(new URL(page.url()).search).toBe('?q=lighthouse&in=transcripts');
+    // The other filters narrow the transcripts too.
+    await page.goto('/sessions?q=lighthouse&tag=red');
+    await page.getByText('1 session matches in its transcript.').waitFor();
+    await page.getByRole('searchbox').fill('neverwritten');
+    await page.getByText('Neither titles nor transcripts match.').waitFor();
+    await page.getByText('No matching sessions').waitFor();
+    expect(window.consoleErrors).toEqual([]);
+  });
 });

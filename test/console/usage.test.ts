@@ -170,6 +170,33 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 240_000
     await page.context().close();
   });
 
+  it('lists the sessions of a day below the chart, those with most ACUs first', async () => {
+    const { token } = await used('Sorted', [
+      ['2026-03-03', 2, 'exit'],
+      ['2026-03-03', 7, 'exit'],
+      ['2026-03-03', 4, 'exit'],
+    ]);
+    const at = '/usage?from=2026-03-01&to=2026-03-04&day=2026-03-03';
+    const { page, consoleErrors, picture } = await openSignedIn(browser, test, token, { at });
+    const sessions = page.getByRole('region', { name: 'Sessions that used ACUs on Mar 3, 2026' });
+    await sessions.getByText('Most ACUs first.').waitFor();
+    expect(await sessions.getByRole('row').locator('td:last-child').allTextContents()).toEqual(['7', '4', '2']);
+    const chart = page.getByRole('slider', { name: 'ACUs by day, as a chart' });
+    const [above, below] = [await chart.boundingBox(), await sessions.boundingBox()];
+    expect(below?.y).toBeGreaterThan((above?.y ?? 0) + (above?.height ?? 0));
+    await page.getByText('All ACUs of the sessions started in this period, on average.').waitFor();
+    await picture('usage-sessions-sorted');
+    // The fields for the days do not overlap, in the narrowest window either.
+    await page.setViewportSize({ width: 320, height: 700 });
+    const [from, to] = [page.getByLabel('From'), page.getByLabel('To', { exact: true })];
+    const [first, last] = [await from.boundingBox(), await to.boundingBox()];
+    if (!first || !last) throw new Error('The fields are not visible.');
+    expect(first.y + first.height <= last.y || first.x + first.width <= last.x).toBe(true);
+    expect(last.x + last.width).toBeLessThanOrEqual(320);
+    expect(consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
   it('leads from an outcome to the sessions that it counts', async () => {
     const { token } = await used('Outcomes', [
       ['2026-03-01', 1, 'exit'],
@@ -187,15 +214,13 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 240_000
     await picture('sessions-of-usage');
     await expect.poll(() => rows.count()).toBe(1);
     const filters = page.getByRole('list', { name: 'Filters from Usage' });
-    expect(await filters.getByRole('button').allTextContents()).toEqual([
-      'Started Mar 1, 2026 to Mar 4, 2026 (UTC)',
-      'Failed',
-      'Including archived',
-    ]);
+    expect(await filters.getByRole('button').allTextContents()).toEqual(['Failed', 'Including archived']);
     await picture('sessions-of-usage');
     await filters.getByRole('button', { name: 'Remove filter: Failed' }).click();
     await expect.poll(() => rows.count()).toBe(2);
-    await filters.getByRole('button', { name: 'Remove filter: Started' }).click();
+    const [from, to] = [page.getByLabel('Created from (UTC)'), page.getByLabel('Created to (UTC)')];
+    expect([await from.inputValue(), await to.inputValue()]).toEqual(['2026-03-01', '2026-03-04']);
+    await page.getByLabel('Created', { exact: true }).selectOption('Any creation date');
     await expect.poll(() => rows.count()).toBe(3);
     expect(consoleErrors).toEqual([]);
     await page.context().close();

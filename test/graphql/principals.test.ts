@@ -94,6 +94,43 @@ describe('the creator of an object', () => {
     expect(await nodeOf(id, token)).toBeNull();
   });
 
+  it('may be a service user or a key of the enterprise for every reader, although that is no node', async () => {
+    const { organizationId } = await makeOrganization(test, 'Served');
+    const { token: member } = await makeUser(test, { organizationId });
+    const input = keyInput({ kind: 'SERVICE', roleId: 'account_admin', name: 'Key of the enterprise' });
+    const { token: key } = await runMutation(test, 'createApiKey', 'token apiKey { apiKeyId }', input);
+    for (const [token, Typename] of [
+      [test.adminToken, 'ServiceUser'],
+      [key, 'ServiceKey'],
+    ] as const) {
+      const sessionId = await createSession(test, { organizationId }, token);
+      const creator = await creatorOf(sessionId);
+      expect(creator).toMatchObject({ __typename: Typename, displayName: expect.any(String) });
+      expect(await creatorOf(sessionId, member)).toEqual(creator);
+      expect(await nodeOf(creator.id, member)).toBeNull();
+    }
+    const document = `query($id: ID!) {
+      session(id: $id) { createdBy { ... on ServiceUser { roleAssignments { nodes { id } } } } } }`;
+    const sessionId = await createSession(test, { organizationId }, test.adminToken);
+    // Its roles stay hidden.
+    expect((await read(member, document, { id: sessionId })).session.createdBy).toEqual({
+      roleAssignments: { nodes: [] },
+    });
+  });
+
+  it('keeps a service user of another organization unknown', async () => {
+    const { organizationId } = await makeOrganization(test, 'Visited');
+    const { token: member } = await makeUser(test, { organizationId });
+    const { serviceUserId } = await makeOrganization(test, 'Visitor');
+    const sessionId = await createSession(test, { organizationId }, test.adminToken);
+    await test.app.services.store.execute('update session set service_user_id = $2 where id = $1', [
+      parseId('session', sessionId) ?? sessionId,
+      parseId('serviceUser', serviceUserId),
+    ]);
+    expect(await creatorOf(sessionId)).toMatchObject({ displayName: 'Visitor bot' });
+    expect(await creatorOf(sessionId, member)).toBeNull();
+  });
+
   it('is hidden from viewers that share no organization with it', async () => {
     const { organizationId, key } = await withKey('Hidden');
     const { token: stranger } = await makeOrganization(test, 'Elsewhere');

@@ -11,6 +11,7 @@ import { Button } from '../ui/button.tsx';
 import { Select, TextField } from '../ui/field.tsx';
 import { Picker } from '../ui/picker.tsx';
 import { type Choice, type ChoiceSource, fixedChoices } from '../ui/use-choices.ts';
+import { CreatedFilter } from './created-filter.tsx';
 import { type Filter, type Filters, origins, pullRequestStates, stateGroups } from './filters.ts';
 import { UsageFilters } from './usage-filters.tsx';
 import { ViewButtons } from './views/view-buttons.tsx';
@@ -97,7 +98,8 @@ export function FilterBar({ organization, filters, filter, isNarrowed, onChange,
         onChange={(value) => onChange({ [name]: value })}
       />,
     );
-  const count = collapsible.filter((name) => filters[name] !== '').length;
+  const isDated = filters.created !== '' || filters.from !== '' || filters.to !== '';
+  const count = collapsible.filter((name) => filters[name] !== '').length + Number(isDated);
   return (
     <search className="filters">
       <div className="filters-first">
@@ -140,6 +142,7 @@ export function FilterBar({ organization, filters, filter, isNarrowed, onChange,
       <UsageFilters filters={filters} onChange={onChange} />
       <div className="filters-more" id={more}>
         {choice('state', common.status, optionsOf(texts.anyStatus, stateLabels))}
+        <CreatedFilter {...{ filters, isOpen, onChange }} />
         {choice('origin', common.origin, optionsOf(texts.anyOrigin, origins))}
         {picker('playbook', common.playbook, texts.anyPlaybook, playbooks)}
         {picker('repository', common.repository, texts.anyRepository, repositories, [], true)}

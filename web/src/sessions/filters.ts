@@ -2,23 +2,8 @@ import { useMemo } from 'react';
 import { useUrlParams } from '../layout/use-url-params.ts';
 import { common } from '../texts/common.ts';
 import { filters as texts } from '../texts/sessions.ts';
+import { status } from '../texts/ui.ts';
 import { dayAfter, dayBefore, isDay } from '../usage/days.ts';
-
-/** States as users search for them, in the words of the badges, with their conditions. */
-export const stateGroups = {
-  attention: { label: texts.needsYou, filter: { group: ['NEEDS_YOU'] } },
-  queued: { label: texts.queued, filter: { status: ['NEW', 'RESUMING'] } },
-  active: { label: texts.working, filter: { group: ['WORKING'], not: { status: ['NEW', 'RESUMING'] } } },
-  suspended: { label: texts.suspended, filter: { status: ['SUSPENDED'] } },
-  finished: { label: texts.ended, filter: { status: ['EXIT'] } },
-  failed: { label: common.failed, filter: { status: ['ERROR'] } },
-} as const;
-
-/** Labels of session origins. */
-export const origins = common.origins;
-
-/** Labels of the states of pull requests. */
-export const pullRequestStates = texts.pullRequestStates;
 
 /** Outcomes as Usage counts them, with their conditions. `FINISHED` includes sessions whose end has no reason. */
 const outcomes = {
@@ -27,6 +12,31 @@ const outcomes = {
   TERMINATED: { status: ['EXIT'], endReason: ['TERMINATED'] },
   EXPIRED: { status: ['EXIT'], endReason: ['EXPIRED'] },
   FAILED: { status: ['ERROR'] },
+} as const;
+
+/** States as users search for them, in the words of the badges, with their conditions. */
+export const stateGroups = {
+  attention: { label: texts.needsYou, filter: { group: ['NEEDS_YOU'] } },
+  queued: { label: texts.queued, filter: { status: ['NEW', 'RESUMING'] } },
+  active: { label: texts.working, filter: { group: ['WORKING'], not: { status: ['NEW', 'RESUMING'] } } },
+  suspended: { label: texts.suspended, filter: { status: ['SUSPENDED'] } },
+  finished: { label: status.finished, filter: outcomes.FINISHED },
+  terminated: { label: status.terminated, filter: outcomes.TERMINATED },
+  expired: { label: status.expired, filter: outcomes.EXPIRED },
+  failed: { label: common.failed, filter: outcomes.FAILED },
+} as const;
+
+/** Labels of session origins. */
+export const origins = common.origins;
+
+/** Labels of the states of pull requests. */
+export const pullRequestStates = texts.pullRequestStates;
+
+/** Periods up to now in which sessions were created, in days of the browser's time zone that include today. */
+export const createdPeriods = {
+  today: { label: texts.createdPeriods.today, days: 1 },
+  'last-7': { label: texts.createdPeriods.last7, days: 7 },
+  'last-30': { label: texts.createdPeriods.last30, days: 30 },
 } as const;
 
 const names = [
@@ -41,9 +51,11 @@ const names = [
   'pr',
   'by',
   'archived',
-  // From Usage only: the first and last day (UTC) of the start, and the outcome.
+  // A period up to now in which the session was created; or else the first and last day (UTC).
+  'created',
   'from',
   'to',
+  // From Usage only.
   'outcome',
   // The name of a saved view whose conditions the other parameters cannot express.
   'view',
@@ -63,6 +75,7 @@ function readFilters(values: Partial<Filters>): Filters {
     origin: Object.hasOwn(origins, known.origin) ? known.origin : '',
     in: known.in === 'transcripts' ? known.in : '',
     pr: Object.hasOwn(pullRequestStates, known.pr) ? known.pr : '',
+    created: Object.hasOwn(createdPeriods, known.created) ? known.created : '',
     from: isDay(known.from) ? known.from : '',
     to: isDay(known.to) ? known.to : '',
     outcome: Object.hasOwn(outcomes, known.outcome) ? known.outcome : '',
@@ -78,7 +91,7 @@ export function useFilters() {
 }
 
 function toFilter(filters: Filters) {
-  const { q, state, origin, tag, playbook, repository, pr, by, archived, from, to, outcome, view } = filters;
+  const { q, state, origin, tag, playbook, repository, pr, by, archived, created, from, to, outcome, view } = filters;
   const conditions = [
     ...(state ? [stateGroups[state as keyof typeof stateGroups].filter] : []),
     ...(outcome ? [outcomes[outcome as keyof typeof outcomes]] : []),
@@ -93,10 +106,17 @@ function toFilter(filters: Filters) {
     ...(repository ? { repositories: [repository] } : {}),
     ...(pr ? { pullRequestStates: [pr as keyof typeof pullRequestStates] } : {}),
     ...(by ? { createdByIds: [by] } : {}),
+    ...(created && !from && !to ? { createdAfter: startOf(created as keyof typeof createdPeriods) } : {}),
     ...(from ? { createdAfter: `${from}T00:00:00Z` } : {}),
     ...(to ? { createdBefore: `${dayAfter(to)}T00:00:00Z` } : {}),
     ...(conditions.length > 0 ? { and: conditions } : {}),
   };
+}
+
+/** The midnight, in the browser's time zone, at which a period begins. */
+function startOf(period: keyof typeof createdPeriods): string {
+  const now = new Date();
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1 - createdPeriods[period].days).toISOString();
 }
 
 /** The return type of {@link toFilter}. */
@@ -109,10 +129,12 @@ export function paramsOf(saved: unknown): string | null {
   const nameIn = (choices: Readonly<Record<string, unknown>>) =>
     Object.keys(choices).find((name) => and.some((each) => isSameJson(each, choices[name]))) ?? '';
   const conditions = Object.fromEntries(Object.entries(stateGroups).map(([name, group]) => [name, group.filter]));
+  const state = nameIn(conditions);
   const filters = readFilters({
     q: filter.search ?? '',
-    state: nameIn(conditions),
-    outcome: nameIn(outcomes),
+    state,
+    // A condition that is both a state and an outcome is shown as a state.
+    outcome: and.length > 1 || state === '' ? nameIn(outcomes) : '',
     origin: filter.origin?.[0] ?? '',
     tag: filter.tags?.[0] ?? '',
     playbook: filter.playbookId ?? '',

@@ -14,6 +14,7 @@ import { Empty } from '../ui/states.tsx';
 import { useListKeys } from '../ui/use-list-keys.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import type { Filter } from './filters.ts';
+import { NoneMatch } from './none-match.tsx';
 import { insertRow, keepRows, removeRow } from './session-connection.ts';
 import { SessionRow } from './session-row.tsx';
 
@@ -28,6 +29,8 @@ interface SessionListProps {
   readonly isNarrowed: boolean;
   readonly onNew: () => void;
   readonly onClear: () => void;
+  /** Shows the sessions whose transcripts match the text. */
+  readonly onTranscripts: () => void;
 }
 
 /**
@@ -35,7 +38,7 @@ interface SessionListProps {
  * one that no longer matches is removed.
  */
 export function SessionList(props: SessionListProps) {
-  const { organization, organizationId, filter, isReturned, isNarrowed, onNew, onClear } = props;
+  const { organization, organizationId, filter, isReturned, isNarrowed, onNew, onClear, onTranscripts } = props;
   const { data, loadNext, hasNext, isLoadingNext } = usePaginationFragment<
     sessionListPaginationQuery,
     sessionList_organization$key
@@ -106,9 +109,7 @@ export function SessionList(props: SessionListProps) {
 
   if (edges.length === 0) {
     return isNarrowed ? (
-      <Empty title={texts.noneMatch} text={texts.noneMatchText}>
-        <Button onClick={onClear}>{common.clearFilters}</Button>
-      </Empty>
+      <NoneMatch {...{ organizationId, filter, onClear, onTranscripts }} />
     ) : (
       <Empty title={texts.none} text={texts.noneText}>
         <Button tone="primary" icon="plus" onClick={onNew}>

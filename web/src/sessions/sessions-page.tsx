@@ -133,6 +133,7 @@ function Listed({ organizationId, onNew }: { readonly organizationId: string; re
             isNarrowed={isNarrowed}
             onNew={onNew}
             onClear={clear}
+            onTranscripts={() => change({ in: 'transcripts' }, { isNewEntry: true })}
           />
         )}
       </div>

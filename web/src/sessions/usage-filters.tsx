@@ -1,6 +1,5 @@
 import { usageFilters as texts, usageFigures } from '../texts/usage.ts';
 import { Button } from '../ui/button.tsx';
-import { writeDay } from '../usage/days.ts';
 import type { Filters } from './filters.ts';
 
 interface UsageFiltersProps {
@@ -9,11 +8,8 @@ interface UsageFiltersProps {
 }
 
 /** The filters that a link from Usage sets, each with a button that removes it. */
-export function UsageFilters({ filters: { from, to, outcome, archived }, onChange }: UsageFiltersProps) {
+export function UsageFilters({ filters: { outcome, archived }, onChange }: UsageFiltersProps) {
   const applied: readonly (readonly [text: string, changes: Partial<Filters>])[] = [
-    ...(from || to
-      ? [[texts.started({ from: from && writeDay(from), to: to && writeDay(to) }), { from: '', to: '' }] as const]
-      : []),
     ...(outcome
       ? [[usageFigures.outcomes[outcome as keyof typeof usageFigures.outcomes], { outcome: '' }] as const]
       : []),

@@ -55,6 +55,7 @@ export const foundSessions = {
 export const savedViews = {
   views: 'Saved views',
   notForTranscripts: 'A search in transcripts can’t be saved as a view.',
+  notForPeriods: 'A view keeps fixed days. To save it, choose a range of days.',
   save: 'Save view',
   rename: 'Rename view',
   delete: 'Delete view',
@@ -70,7 +71,7 @@ export const filters = {
   queued: 'Queued',
   working: 'Working',
   suspended: 'Suspended',
-  ended: 'Ended',
+  createdPeriods: { today: 'Created today', last7: 'Created in 7 days', last30: 'Created in 30 days' },
   pullRequestStates: { OPEN: 'Open PR', MERGED: 'Merged PR', CLOSED: 'Closed PR' },
 };
 
@@ -102,12 +103,33 @@ export const newSession = {
 export const sessionList = {
   selected: ({ count }: Numbers<'count'>) => `${writeNumber(count)} selected`,
   selectShown: 'Select all shown',
-  noneMatch: 'No matching sessions',
-  noneMatchText: 'Change or clear the filters.',
   none: 'No sessions yet',
   noneText: 'Start a session to give an agent a task.',
   allSelected: 'All matching sessions are selected',
   selectAll: 'Select all matching sessions',
+};
+
+export const noneMatch = {
+  title: 'No matching sessions',
+  changeFilters: 'Change or clear the filters.',
+  searchingTranscripts: 'Searching transcripts',
+  nowhere: 'Neither titles nor transcripts match. Change or clear the filters.',
+  noTitle: 'No titles match',
+  inTranscripts: (count: number) =>
+    plural(count, { one: '# session matches in its transcript.', other: '# sessions match in their transcripts.' }),
+  minInTranscripts: (count: number) =>
+    plural(count, {
+      one: 'At least # session matches in its transcript.',
+      other: 'At least # sessions match in their transcripts.',
+    }),
+  show: 'Show matches in transcripts',
+};
+
+export const createdFilter = {
+  anyTime: 'Any creation date',
+  range: 'Range of days',
+  from: 'Created from (UTC)',
+  to: 'Created to (UTC)',
 };
 
 export const sessionRow = {

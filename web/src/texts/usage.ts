@@ -35,6 +35,9 @@ export const usageTotals = {
   acus: 'ACUs',
   sessions: 'Sessions',
   acusPerSession: 'ACUs per session',
+  acusHint: 'Used in this period, by older sessions too.',
+  sessionsHint: 'Started in this period.',
+  acusPerSessionHint: 'All ACUs of the sessions started in this period, on average.',
   activeUsers: 'Active users',
   pullRequests: 'Pull requests',
   none: 'None',
@@ -122,6 +125,8 @@ export const usedSessions = {
   acus: 'ACUs',
   untitled: 'Untitled session',
   none: 'No sessions used ACUs.',
+  newestFirst: 'Newest sessions first.',
+  mostFirst: 'Most ACUs first.',
   close: 'Close',
   service: 'Switchyard',
   newer: 'Newer',
@@ -130,11 +135,6 @@ export const usedSessions = {
 
 export const usageFilters = {
   label: 'Filters from Usage',
-  started: ({ from, to }: Strings<'from' | 'to'>) => {
-    if (from === to) return `Started on ${from} (UTC)`;
-    if (!from) return `Started until ${to} (UTC)`;
-    return to ? `Started ${from} to ${to} (UTC)` : `Started since ${from} (UTC)`;
-  },
   withArchived: 'Including archived',
   remove: ({ filter }: Strings<'filter'>) => `Remove filter: ${filter}`,
 };

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { enterpriseUsageQuery } from '../__generated__/enterpriseUsageQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
@@ -8,8 +9,16 @@ import { type Days, daysBefore, thisMonth } from './days.ts';
 import { Figures } from './figures.tsx';
 import { Totals } from './totals.tsx';
 
+interface EnterpriseUsageProps {
+  readonly days: Days;
+  readonly compares: boolean;
+  /** The sessions of a day and those of a principal, each where {@link Figures} puts it. */
+  readonly ofDay: ReactNode;
+  readonly ofPrincipal: ReactNode;
+}
+
 /** The usage of all organizations together, and of each. */
-export function EnterpriseUsage({ days, compares }: { readonly days: Days; readonly compares: boolean }) {
+export function EnterpriseUsage({ days, compares, ofDay, ofPrincipal }: EnterpriseUsageProps) {
   const { may } = useSigned();
   const [earlier, month] = [daysBefore(days), thisMonth()];
   const { enterprise } = useLazyLoadQuery<enterpriseUsageQuery>(
@@ -75,7 +84,12 @@ export function EnterpriseUsage({ days, compares }: { readonly days: Days; reado
         metricsBefore={metricsBefore ?? null}
       />
       {maxCycleAcuLimit != null && cycle && <Budget limit={maxCycleAcuLimit} days={cycle.days} />}
-      <Figures {...{ consumption, metrics, days }} daysBefore={consumptionBefore?.days ?? null} hasOrganizations />
+      <Figures
+        {...{ consumption, metrics, days }}
+        daysBefore={consumptionBefore?.days ?? null}
+        hasOrganizations
+        {...{ ofDay, ofPrincipal }}
+      />
     </>
   );
 }

@@ -64,7 +64,6 @@ export function Figure({
         <div className="actions">
           <Button
             size="small"
-            tone="quiet"
             disabled={isEmpty}
             aria-pressed={isTable}
             aria-label={texts.showTable({ title })}
@@ -72,13 +71,7 @@ export function Figure({
           >
             {texts.table}
           </Button>
-          <Button
-            size="small"
-            tone="quiet"
-            disabled={isEmpty}
-            aria-label={texts.exportTitle({ title })}
-            onClick={exportCsv}
-          >
+          <Button size="small" disabled={isEmpty} aria-label={texts.exportTitle({ title })} onClick={exportCsv}>
             {texts.exportCsv}
           </Button>
         </div>

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import { useSearch } from 'wouter';
 import type { figures_consumption$key } from '../__generated__/figures_consumption.graphql.ts';
@@ -19,10 +20,15 @@ interface FiguresProps {
   readonly daysBefore: readonly ConsumptionOfDay[] | null;
   /** True if the numbers cover several organizations. */
   readonly hasOrganizations?: boolean;
+  /** The sessions of a day, below the chart of days; false: no day is chosen. */
+  readonly ofDay?: ReactNode;
+  /** The sessions of a principal, below the chart of principals; false: none is chosen. */
+  readonly ofPrincipal?: ReactNode;
 }
 
 /** All charts for a range of days. */
-export function Figures({ consumption, metrics, days, daysBefore, hasOrganizations = false }: FiguresProps) {
+export function Figures(props: FiguresProps) {
+  const { consumption, metrics, days, daysBefore, hasOrganizations = false, ofDay, ofPrincipal } = props;
   const search = useSearch();
   const used = useFragment(
     graphql`
@@ -144,6 +150,7 @@ export function Figures({ consumption, metrics, days, daysBefore, hasOrganizatio
   return (
     <div className="figures">
       <AcusByDay days={days} used={used.days} before={daysBefore} file={file('acus-by-day')} />
+      {ofDay}
       {shares.map(({ title, head, file: name, bars, isCut }) => (
         <Bars
           key={title}
@@ -151,6 +158,7 @@ export function Figures({ consumption, metrics, days, daysBefore, hasOrganizatio
           note={isCut && texts.newestOnly}
         />
       ))}
+      {ofPrincipal}
       <Bars
         title={texts.sessionsByOutcome}
         heads={[texts.outcome, texts.sessions]}

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { organizationUsageQuery } from '../__generated__/organizationUsageQuery.graphql.ts';
 import { usageAccess as texts } from '../texts/usage.ts';
@@ -11,10 +12,13 @@ interface OrganizationUsageProps {
   readonly organizationId: string;
   readonly days: Days;
   readonly compares: boolean;
+  /** The sessions of a day and those of a principal, each where {@link Figures} puts it. */
+  readonly ofDay: ReactNode;
+  readonly ofPrincipal: ReactNode;
 }
 
 /** The usage of one organization. */
-export function OrganizationUsage({ organizationId, days, compares }: OrganizationUsageProps) {
+export function OrganizationUsage({ organizationId, days, compares, ofDay, ofPrincipal }: OrganizationUsageProps) {
   const [earlier, month] = [daysBefore(days), thisMonth()];
   const { organization } = useLazyLoadQuery<organizationUsageQuery>(
     graphql`
@@ -79,7 +83,11 @@ export function OrganizationUsage({ organizationId, days, compares }: Organizati
         metricsBefore={metricsBefore ?? null}
       />
       {maxCycleAcuLimit != null && <Budget limit={maxCycleAcuLimit} days={cycle.days} />}
-      <Figures {...{ consumption, metrics, days }} daysBefore={consumptionBefore?.days ?? null} />
+      <Figures
+        {...{ consumption, metrics, days }}
+        daysBefore={consumptionBefore?.days ?? null}
+        {...{ ofDay, ofPrincipal }}
+      />
     </>
   );
 }

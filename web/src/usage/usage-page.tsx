@@ -26,6 +26,9 @@ export function UsagePage() {
   const [wantedFrom = '', wantedTo = ''] = wanted?.split(' ') ?? [];
   const days = { from: wantedFrom, to: wantedTo };
   const { compares, shown } = view;
+  const sessions = <UsedSessions {...{ organizationId, shown, days }} onClose={view.close} />;
+  const ofDay = shown.day !== '' && sessions;
+  const ofPrincipal = (shown.user !== '' || shown.serviceUser !== '') && sessions;
   return (
     <Page
       title={texts.title}
@@ -75,13 +78,10 @@ export function UsagePage() {
       </div>
       {wanted && (
         <Suspense fallback={<Loading label={texts.loading} rows={8} />}>
-          {(shown.day || shown.user || shown.serviceUser) && (
-            <UsedSessions {...{ organizationId, shown, days }} onClose={view.close} />
-          )}
           {organizationId === null ? (
-            <EnterpriseUsage {...{ days, compares }} />
+            <EnterpriseUsage {...{ days, compares, ofDay, ofPrincipal }} />
           ) : (
-            <OrganizationUsage {...{ organizationId, days, compares }} />
+            <OrganizationUsage {...{ organizationId, days, compares, ofDay, ofPrincipal }} />
           )}
         </Suspense>
       )}

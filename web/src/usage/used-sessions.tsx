@@ -30,17 +30,20 @@ export function UsedSessions({ organizationId, shown, days, onClose }: UsedSessi
     : texts.titleUser({ from: writeDay(range.from), to: writeDay(range.to) });
   const key = [organizationId, range.from, range.to, shown.user, shown.serviceUser].join(' ');
   return (
-    <section className="card used-sessions" aria-label={title}>
+    <section key={key} ref={intoView} className="card used-sessions" aria-label={title}>
       <header>
         <h2>{title}</h2>
         <Button size="small" tone="quiet" icon="close" aria-label={texts.close} onClick={onClose} />
       </header>
-      <Suspense fallback={<Loading label={title} rows={2} />} key={key}>
+      <Suspense fallback={<Loading label={title} rows={2} />}>
         <Pages {...{ organizationId, shown, range, title }} />
       </Suspense>
     </section>
   );
 }
+
+// The place where it opens may be below the window.
+const intoView = (panel: HTMLElement | null) => panel?.scrollIntoView({ block: 'nearest' });
 
 interface PagesProps {
   readonly organizationId: string | null;
@@ -131,11 +134,15 @@ function SessionTable({ consumption, title, onNewer, onOlder }: SessionTableProp
   const { nodes, pageInfo } = sessions;
   if (nodes.length === 0 && !onNewer) return <p className="soft">{texts.none}</p>;
   const { endCursor, hasNextPage } = pageInfo;
+  // The service lists the newest first. Sorted are only rows that are all of them.
+  const isWhole = !onNewer && !hasNextPage;
+  const rows = isWhole ? nodes.toSorted((one, other) => other.acus - one.acus) : nodes;
   return (
     <>
+      <p className="soft">{isWhole ? texts.mostFirst : texts.newestFirst}</p>
       <Table
         label={title}
-        rows={nodes}
+        rows={rows}
         keyOf={({ sessionId }) => sessionId}
         columns={[
           {

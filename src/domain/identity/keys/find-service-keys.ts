@@ -13,14 +13,15 @@ export interface ServiceKeyRecord {
 }
 
 // A service key is visible as a service user is: to viewers in its organization, and to those who may see the service
-// users or the members of the enterprise. As an author, a key that was revoked, or whose organization is deleted, is
-// visible to every viewer who can read its objects.
+// users or the members of the enterprise. As an author, a key that was revoked, whose organization is deleted, or
+// that acts in the enterprise is visible to every viewer who can read its objects.
 const visible = `
   select k.id, k.name, k.organization_id as "organizationId", k.created_at as "createdAt", k.revoked_at as "revokedAt"
     from api_key k left join organization o on o.id = k.organization_id
    where k.id = any($1::text[]) and k.kind = 'SERVICE' and k.enterprise_id = $2
      and case when k.revoked_at is not null or o.deleted_at is not null then $6::boolean
          else $3::boolean or k.id = $4 or k.organization_id = any($5::text[])
+           or ($6::boolean and k.organization_id is null)
            or ($7::boolean and k.organization_id is not null) end`;
 
 async function findVisible(
@@ -45,7 +46,7 @@ export function findServiceKeys(context: Context, ids: readonly string[]): Promi
   return findVisible(context, ids, false);
 }
 
-/** Like {@link findServiceKeys}, with ended keys. Only for ids on an object that the viewer can read. */
+/** Like {@link findServiceKeys}, with ended keys and those of the enterprise. Only for ids on an object that the viewer can read. */
 export function findServiceKeyAuthors(context: Context, ids: readonly string[]): Promise<(ServiceKeyRecord | null)[]> {
   return findVisible(context, ids, true);
 }

@@ -28,11 +28,13 @@ const userIsVisible = ([enterpriseId, all, self, organizations, asAuthors, share
 const visibleUsers = `select ${userColumns} from user_account u
   where u.id = any($1::text[]) and ${userIsVisible(['$2', '$3', '$4', '$5', '$6', '$7'])}`;
 
+// A service user is visible to viewers in its organization or in one where it has a role. As an author, one of no organization is
+// visible to every viewer who can read its object: it acts for the enterprise, and is no member of another organization.
 const visibleServiceUsers = `
   select ${serviceUserColumns} from service_user s left join organization o on o.id = s.organization_id
    where s.id = any($1::text[]) and s.enterprise_id = $2
      and case when s.deleted_at is not null or o.deleted_at is not null then $6::boolean
-         else $3::boolean or s.id = $4 or s.organization_id = any($5::text[])
+         else $3::boolean or s.id = $4 or s.organization_id = any($5::text[]) or ($6::boolean and s.organization_id is null)
            or ($7::boolean and s.organization_id is not null) or exists (
              select 1 from role_assignment a where a.service_user_id = s.id
                and (a.organization_id = any($5::text[]) or ($7::boolean and a.organization_id is not null))) end`;
@@ -111,7 +113,7 @@ export function emailsOfAuthors(context: Context, ids: string, bind: (value: unk
   return `select json_object_agg(u.id, u.email) from user_account u where u.id in (${ids}) and ${userIsVisible(visibility)}`;
 }
 
-/** {@link findUserAuthors} for service users. */
+/** {@link findUserAuthors} for service users, with those of no organization. */
 export function findServiceUserAuthors(
   context: Context,
   ids: readonly string[],

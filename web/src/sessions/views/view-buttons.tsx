@@ -69,6 +69,8 @@ export function ViewButtons({ filters, filter, isNarrowed }: ViewButtonsProps) {
   if (!current && (!isNarrowed || filters.view)) return null;
   if (!current && filters.in !== '' && filters.q === '') return null;
   if (!current && filters.in !== '') return <span className="view-of-list">{texts.notForTranscripts}</span>;
+  // A view would keep the day on which the period began.
+  if (!current && filters.created !== '') return <span className="view-of-list">{texts.notForPeriods}</span>;
   const close = () => {
     setOpen(false);
     setErrors(null);

@@ -181,7 +181,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     await picture('automation-problems');
     await group.getByLabel('Value').nth(1).fill('3');
     await page.getByRole('button', { name: 'Save' }).click();
-    expect(await problemOf(trigger(1), 'Frequency')).toContain('15 minutes');
+    expect(await problemOf(trigger(1), 'Rule')).toContain('15 minutes');
     await trigger(1).getByLabel('Rule', { exact: true }).fill('FREQ=HOURLY');
     await page.getByRole('group', { name: 'Action 2' }).getByLabel('Prompt').fill('And now?');
     await page.getByRole('button', { name: 'Save' }).click();
@@ -197,6 +197,24 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
       session: { ...before.actions[0].session, playbook: null },
     });
     expect(pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('shows a wrong rule as an error once its field is left', async () => {
+    const at = '/manage/automations/new';
+    const { page, consoleErrors } = await openSignedIn(browser, test, test.adminToken, { at });
+    await page.getByLabel('Frequency').selectOption('Custom rule');
+    const rule = page.getByLabel('Rule', { exact: true });
+    await rule.fill('FREQ=NEVER');
+    const preview = page.getByRole('region', { name: 'Next runs' });
+    await preview.getByRole('status').waitFor();
+    expect(await preview.getByRole('alert').count()).toBe(0);
+    await rule.blur();
+    await preview.getByRole('alert').waitFor();
+    await rule.fill('FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0');
+    await page.locator('.times time').first().waitFor();
+    expect(await preview.getByRole('alert').count()).toBe(0);
+    expect(consoleErrors).toEqual([]);
     await page.context().close();
   });
 

@@ -44,11 +44,11 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
     await page.getByRole('button', { name: 'Preview' }).click();
     expect(await page.locator('.preview strong').textContent()).toBe('this');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('alert').waitFor();
-    await page.getByLabel('Macro').fill('!fix');
     await page.getByLabel('Structured output schema').fill('{"type": ');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('This is not valid JSON').waitFor();
+    await page.getByText('This must be “!” followed by letters').waitFor();
+    await page.getByLabel('Macro').fill('!fix');
     await page.getByLabel('Structured output schema').fill('{"type": "object"}');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('link', { name: 'Fix the build' }).waitFor();

@@ -109,9 +109,16 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     await options(page).filter({ hasText: 'Use this value' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByLabel('Branch template').fill('bot/{slug}');
+    await page.getByLabel('Name', { exact: true }).fill('');
+    await page.getByLabel('Monthly ACU limit').fill('-5');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByRole('alert').first().waitFor();
+    // All errors are shown at once.
+    await page.getByText('Name is required.').waitFor();
+    await page.getByText('Enter 0 or more.').waitFor();
+    await page.getByText('This must contain “{short id}”').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
+    await page.getByLabel('Name', { exact: true }).fill('With defaults');
+    await page.getByLabel('Monthly ACU limit').fill('');
     await page.getByRole('button', { name: 'Remove acme/../site' }).click();
     await picker(page, 'Default repositories').fill('acme/site');
     await options(page).filter({ hasText: 'acme/site' }).first().waitFor();

@@ -184,7 +184,7 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 240_000
     const chart = page.getByRole('slider', { name: 'ACUs by day, as a chart' });
     const [above, below] = [await chart.boundingBox(), await sessions.boundingBox()];
     expect(below?.y).toBeGreaterThan((above?.y ?? 0) + (above?.height ?? 0));
-    await page.getByText('All ACUs of the sessions started in this period, on average.').waitFor();
+    await page.getByText('Of the sessions started in this period. Older sessions used ACUs too.').waitFor();
     await picture('usage-sessions-sorted');
     // The fields for the days do not overlap, in the narrowest window either.
     await page.setViewportSize({ width: 320, height: 700 });

@@ -97,7 +97,12 @@ describe('the creator of an object', () => {
   it('may be a service user or a key of the enterprise for every reader, although that is no node', async () => {
     const { organizationId } = await makeOrganization(test, 'Served');
     const { token: member } = await makeUser(test, { organizationId });
-    const input = keyInput({ kind: 'SERVICE', roleId: 'account_admin', name: 'Key of the enterprise' });
+    const input = keyInput({
+      kind: 'SERVICE',
+      organizationId: null,
+      roleId: 'account_admin',
+      name: 'Key of the enterprise',
+    });
     const { token: key } = await runMutation(test, 'createApiKey', 'token apiKey { apiKeyId }', input);
     for (const [token, Typename] of [
       [test.adminToken, 'ServiceUser'],
@@ -110,7 +115,7 @@ describe('the creator of an object', () => {
       expect(await nodeOf(creator.id, member)).toBeNull();
     }
     const document = `query($id: ID!) {
-      session(id: $id) { createdBy { ... on ServiceUser { roleAssignments { nodes { id } } } } } }`;
+      session(id: $id) { createdBy { ... on ServiceUser { roleAssignments { nodes { organizationId } } } } } }`;
     const sessionId = await createSession(test, { organizationId }, test.adminToken);
     // Its roles stay hidden.
     expect((await read(member, document, { id: sessionId })).session.createdBy).toEqual({

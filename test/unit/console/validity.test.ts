@@ -12,6 +12,7 @@ it.each([
   [{ validity: { tooShort: true }, type: 'text', minLength: 1 }, 'Enter at least 1 character.'],
   [{ validity: { typeMismatch: true }, type: 'url' }, 'Enter a URL, such as https://example.com.'],
   [{ validity: { typeMismatch: true }, type: 'email' }, 'Enter an email address, such as name@example.com.'],
+  [{ validity: { customError: true }, type: 'text', validationMessage: 'Not so.' }, 'Not so.'],
   [{ validity: { patternMismatch: true }, type: 'text', title: 'Use letters.' }, 'Use letters.'],
   [{ validity: { patternMismatch: true }, type: 'text' }, 'This format isn’t valid.'],
 ])('says what is wrong with a value: %j', (control, text) => {

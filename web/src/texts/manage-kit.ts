@@ -6,6 +6,13 @@ export const editorPage = {
   saveMine: 'Save my version',
 };
 
+export const checks = {
+  macro: 'This must be “!” followed by letters, digits, “_” or “-”, at most 100 characters in all.',
+  noShortId: 'This must contain “{short id}”, so that each session gets its own branch.',
+  notBranch: 'This must be a branch name with no placeholders other than “{slug}” and “{short id}”.',
+  notJson: ({ message }: Strings<'message'>) => `This is not valid JSON: ${message}`,
+};
+
 export const editor = {
   viewLegend: ({ label }: Strings<'label'>) => `${label}: view`,
   write: 'Write',

@@ -1,5 +1,3 @@
-import type { Strings } from './kit.ts';
-
 export const playbookPage = {
   playbookNotFound: 'Playbook not found',
   labels: { title: 'Title', macro: 'Macro', body: 'Instructions', structuredOutputSchema: 'Structured output schema' },
@@ -9,7 +7,6 @@ export const playbookPage = {
   macroHint: 'Use this playbook by writing its macro in a prompt.',
   bodyHint: 'Markdown is supported. For a name in two braces, such as {{service}}, a new session has a field.',
   schemaPlaceholder: 'JSON Schema (Draft 7), optional',
-  notJson: ({ message }: Strings<'message'>) => `This is not valid JSON: ${message}`,
 };
 
 export const playbooksPage = {

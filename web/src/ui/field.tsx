@@ -8,7 +8,7 @@ import {
 } from 'react';
 import { Icon } from './icons.tsx';
 import { problemText } from './problem-text.ts';
-import { useValidity } from './use-validity.ts';
+import { type Check, useValidity } from './use-validity.ts';
 
 /** The common properties of fields. */
 export interface FieldProps {
@@ -20,6 +20,8 @@ export interface FieldProps {
   /** True if only screen readers get the label, because the context shows it already. */
   readonly isLabelHidden?: boolean | undefined;
 }
+
+type Checkable<T> = Wrapped<T> & { readonly check?: Check | undefined };
 
 type Wrapped<T> = FieldProps & Omit<T, 'className' | 'id'>;
 
@@ -58,10 +60,11 @@ export function TextField({
   hint,
   error,
   isLabelHidden = false,
+  check,
   ...rest
-}: Wrapped<InputHTMLAttributes<HTMLInputElement>> & { readonly ref?: Ref<HTMLInputElement> }) {
+}: Checkable<InputHTMLAttributes<HTMLInputElement>> & { readonly ref?: Ref<HTMLInputElement> }) {
   const id = useId();
-  const { problem, ...checks } = useValidity(label, rest.onInput);
+  const { problem, ...checks } = useValidity(id, { label, onInput: rest.onInput, check });
   const shown = problem ?? error;
   return (
     <FieldFrame {...{ id, label, hint, error: shown, isLabelHidden }}>
@@ -76,10 +79,11 @@ export function TextArea({
   hint,
   error,
   isLabelHidden = false,
+  check,
   ...rest
-}: Wrapped<TextareaHTMLAttributes<HTMLTextAreaElement>> & { readonly ref?: Ref<HTMLTextAreaElement> }) {
+}: Checkable<TextareaHTMLAttributes<HTMLTextAreaElement>> & { readonly ref?: Ref<HTMLTextAreaElement> }) {
   const id = useId();
-  const { problem, ...checks } = useValidity(label, rest.onInput);
+  const { problem, ...checks } = useValidity(id, { label, onInput: rest.onInput, check });
   const shown = problem ?? error;
   return (
     <FieldFrame {...{ id, label, hint, error: shown, isLabelHidden }}>
@@ -98,7 +102,7 @@ export function Select({
   ...rest
 }: Wrapped<SelectHTMLAttributes<HTMLSelectElement>>) {
   const id = useId();
-  const { problem, ...checks } = useValidity(label, rest.onInput);
+  const { problem, ...checks } = useValidity(id, { label, onInput: rest.onInput });
   const shown = problem ?? error;
   return (
     <FieldFrame {...{ id, label, hint, error: shown, isLabelHidden }}>

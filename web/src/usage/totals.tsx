@@ -32,7 +32,7 @@ export function Totals({ acus, metrics, acusBefore, metricsBefore }: TotalsProps
   const before = useFragment(fragment, metricsBefore);
   const { activeUserCount, sessions, pullRequests } = now;
   const totals: readonly (readonly [label: string, value: number | null, before: number | null, more?: ReactNode])[] = [
-    [texts.acus, acus, acusBefore, texts.acusHint],
+    [texts.acus, acus, acusBefore],
     [texts.sessions, sessions.count, before?.sessions.count ?? null, texts.sessionsHint],
     [
       texts.acusPerSession,

@@ -1,4 +1,4 @@
-import { Suspense, useDeferredValue } from 'react';
+import { Suspense, useDeferredValue, useState } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import type { ruleFieldsQuery } from '../../__generated__/ruleFieldsQuery.graphql.ts';
 import { ruleFields as texts } from '../../texts/automation-form.ts';
@@ -28,6 +28,8 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
   const isTimed = !['minutes', 'hours', 'own'].includes(every);
   const shown = useDeferredValue(fields);
   const rule = writeRule(shown);
+  // A rule is not wrong while it is typed.
+  const [isTyping, setTyping] = useState(false);
   const zone = useDeferredValue(timeZone);
   const words = ruleText(rule, zone);
   const zoneChoices = zones.includes(timeZone) ? zones : [timeZone, ...zones];
@@ -37,7 +39,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
         <Select
           label={texts.frequency}
           value={every}
-          error={error}
+          error={every === 'own' ? null : error}
           onChange={(event) => {
             const chosen = event.target.value as Fields['every'];
             set({
@@ -144,7 +146,12 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
           required
           value={own}
           hint={texts.ruleHint}
-          onChange={(event) => set({ own: event.target.value })}
+          error={error}
+          onChange={(event) => {
+            setTyping(true);
+            set({ own: event.target.value });
+          }}
+          onBlur={() => setTyping(false)}
         />
       )}
       <section className="preview-times" aria-label={texts.nextRuns}>
@@ -154,7 +161,7 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
           <>
             {words !== null && <p className="rule-words">{words}</p>}
             <Suspense fallback={<p className="soft">{texts.loadingNextRuns}</p>}>
-              <NextTimes rule={rule} timeZone={zone} shownProblem={error} />
+              <NextTimes rule={rule} timeZone={zone} isTyping={isTyping && every === 'own'} shownProblem={error} />
             </Suspense>
           </>
         )}
@@ -166,11 +173,13 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
 interface NextTimesProps {
   readonly rule: string;
   readonly timeZone: string;
+  /** True while the rule may be incomplete: its problem is no error yet. */
+  readonly isTyping: boolean;
   /** A problem that the form shows already. */
   readonly shownProblem: string | null;
 }
 
-function NextTimes({ rule, timeZone, shownProblem }: NextTimesProps) {
+function NextTimes({ rule, timeZone, isTyping, shownProblem }: NextTimesProps) {
   const { recurrencePreview } = useLazyLoadQuery<ruleFieldsQuery>(
     graphql`
       query ruleFieldsQuery($rule: String!, $timeZone: String) {
@@ -183,7 +192,15 @@ function NextTimes({ rule, timeZone, shownProblem }: NextTimesProps) {
     { rule, timeZone: timeZone === 'UTC' ? null : timeZone },
   );
   const { problem } = recurrencePreview;
-  if (problem) return isSameProblem(problem, shownProblem) ? null : <p role="status">{problemText(problem)}</p>;
+  if (problem) {
+    if (isSameProblem(problem, shownProblem)) return null;
+    if (isTyping) return <p role="status">{problemText(problem)}</p>;
+    return (
+      <p className="problem" role="alert">
+        {problemText(problem)}
+      </p>
+    );
+  }
   return <Times times={recurrencePreview.times} timeZone={timeZone} />;
 }
 

@@ -12,6 +12,7 @@ import { errorOf, TextField } from '../../ui/field.tsx';
 import { Picker } from '../../ui/picker.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
+import { checkMacro } from '../kit/checks.ts';
 import {
   Editor,
   EditorPage,
@@ -208,6 +209,7 @@ function NoteForm({ note }: { readonly note: Note | null }) {
               label={labels.macro}
               name="macro"
               placeholder={texts.macroExample}
+              check={checkMacro}
               spellCheck={false}
               defaultValue={values.macro}
               error={errorOf(errors, 'macro')}

@@ -11,6 +11,7 @@ import { nameOf } from '../../ui/actor.ts';
 import { errorOf, TextArea, TextField } from '../../ui/field.tsx';
 import { Empty } from '../../ui/states.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
+import { checkJson, checkMacro } from '../kit/checks.ts';
 import {
   Editor,
   EditorPage,
@@ -142,16 +143,12 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
     );
   };
   const submit = async (fields: FormFields, expectedVersion: number | undefined): Promise<SaveResult> => {
-    const schema = readJson(fields.text('structuredOutputSchema'));
-    if (schema.problem) {
-      setErrors([{ message: schema.problem, path: ['structuredOutputSchema'] }]);
-      return 'refused';
-    }
+    const schema = fields.text('structuredOutputSchema');
     const input = {
       title: fields.text('title'),
       macro: fields.textOrNull('macro'),
       body: fields.raw('body'),
-      structuredOutputSchema: schema.value,
+      structuredOutputSchema: schema === '' ? null : (JSON.parse(schema) as unknown),
     };
     const { errors: refused } = playbook
       ? await update({ input: { ...input, playbookId: playbook.playbookId, expectedVersion } })
@@ -193,6 +190,7 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
               spellCheck={false}
               defaultValue={values.macro}
               hint={texts.macroHint}
+              check={checkMacro}
               error={errorOf(errors, 'macro')}
             />
           </div>
@@ -209,6 +207,7 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
             rows={5}
             spellCheck={false}
             placeholder={texts.schemaPlaceholder}
+            check={checkJson}
             defaultValue={values.structuredOutputSchema}
             error={errorOf(errors, 'structuredOutputSchema')}
           />
@@ -216,13 +215,4 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
       )}
     </EditorPage>
   );
-}
-
-function readJson(text: string): { readonly value: unknown; readonly problem: string | null } {
-  if (text === '') return { value: null, problem: null };
-  try {
-    return { value: JSON.parse(text), problem: null };
-  } catch (error) {
-    return { value: null, problem: texts.notJson({ message: (error as Error).message }) };
-  }
 }

@@ -12,6 +12,7 @@ import { organizationForm as texts } from '../../texts/settings.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, Select, TextField } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
+import { checkBranchTemplate } from '../kit/checks.ts';
 import { FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
 
 interface OrganizationFormProps {
@@ -213,6 +214,7 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
           readOnly={!mayChange}
           placeholder={texts.branchTemplateExample}
           hint={texts.branchTemplateHint}
+          check={checkBranchTemplate}
           defaultValue={found.branchTemplate ?? ''}
           error={errorOf(errors, 'branchTemplate')}
         />

@@ -4,6 +4,7 @@ import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { missing, openBrowser, openSignedIn, openWindow, seriousFindings } from '../support/console-browser.ts';
 import { mutationDocument } from '../support/mutations.ts';
 import { makeUser } from '../support/principals.ts';
+import { createSession } from '../support/sessions.ts';
 
 describe.skipIf(missing !== null)('a sign-in link for a user', { timeout: 120_000 }, () => {
   let test: TestApp;
@@ -100,6 +101,31 @@ describe.skipIf(missing !== null)('a sign-in link for a user', { timeout: 120_00
       input: { userId },
     });
     expect(data.revokeSignInLink).toBeNull();
+    await page.context().close();
+  });
+
+  it('is in the audit log of the enterprise, and says where it is if only an organization is shown', async () => {
+    const { organizationId } = test;
+    const sessionId = await createSession(test, { organizationId, title: 'Recorded' });
+    const at = '/manage/audit-log?action=CREATE_SIGN_IN_LINK';
+    const { page, consoleErrors, pictures } = await openSignedIn(browser, test, test.adminToken, { at });
+    const row = page.getByRole('row', { name: /Create sign-in link/ });
+    await row.first().waitFor();
+    expect(await row.first().locator('td[data-label="Organization"]').textContent()).toBe('Enterprise');
+    await pictures('audit-log-enterprise');
+    await page.getByLabel('Scope', { exact: true }).selectOption('organization');
+    await page.getByText('Acts on the enterprise itself').waitFor();
+    await page.goto('/manage/audit-log?action=CREATE_SESSION');
+    const link = page
+      .getByRole('cell', { name: /Create session/ })
+      .getByRole('link')
+      .first();
+    await link.waitFor();
+    expect(await link.textContent()).toBe(`devin-${sessionId.replace('devin-', '')}`);
+    expect(await seriousFindings(page)).toEqual([]);
+    await link.click();
+    await page.getByRole('heading', { name: 'Recorded' }).waitFor();
+    expect(consoleErrors).toEqual([]);
     await page.context().close();
   });
 });

@@ -8,6 +8,53 @@ export const auditExport = {
   exportJson: 'Export JSON',
 };
 
+/** Actions whose names are not the words of the console. */
+export const auditActions = {
+  ACKNOWLEDGE_SESSION_HARD_CAP: 'Change ACU limit of session',
+  ADD_GROUP_MEMBERSHIP: 'Assign role to group of identity provider',
+  UPDATE_GROUP_MEMBERSHIP: 'Change role of group of identity provider',
+  DELETE_GROUP_MEMBERSHIP: 'Remove role of group of identity provider',
+  CREATE_IDP_GROUP: 'Register group of identity provider',
+  DELETE_IDP_GROUP: 'Remove group of identity provider',
+  ADD_MEMBER: 'Create user',
+  UPDATE_MEMBER: 'Update user',
+  DELETE_MEMBER: 'Delete user',
+  ADD_MEMBERS_TO_ENTERPRISE: 'Assign first enterprise role to user',
+  ADD_MEMBERS_TO_ORG: 'Add member to organization',
+  REMOVE_MEMBERS_FROM_ORG: 'Remove member from organization',
+  ASSIGN_ROLES: 'Change role of user',
+  ASSIGN_SERVICE_USER_ROLE: 'Assign role to service user',
+  REMOVE_SERVICE_USER_ROLE: 'Remove role from service user',
+  CREATE_ORG_API_KEY: 'Create service key',
+  CREATE_USER_API_KEY: 'Create personal key',
+  CREATE_SERVICE_USER_API_KEY: 'Create key of service user',
+  ROTATE_SERVICE_USER_API_KEY: 'Rotate key of service user',
+  REVOKE_SERVICE_USER_API_KEY: 'Revoke key of service user',
+  REVOKE_ENTERPRISE_API_KEY: 'Revoke personal or service key',
+  REVOKE_ALL_ENTERPRISE_API_KEYS: 'Revoke all personal and service keys',
+  CREATE_PAT: 'Create personal access token',
+  ROTATE_PAT: 'Rotate personal access token',
+  REVOKE_PAT: 'Revoke personal access token',
+  CREATE_PROVIDER_KEY: 'Create model key',
+  UPDATE_PROVIDER_KEY: 'Update model key',
+  DELETE_PROVIDER_KEY: 'Delete model key',
+  TEST_PROVIDER_KEY: 'Test model key',
+  CREATE_KNOWLEDGE: 'Create knowledge note',
+  EDIT_KNOWLEDGE: 'Update knowledge note',
+  DELETE_KNOWLEDGE: 'Delete knowledge note',
+  CREATE_WEBHOOK_ENDPOINT: 'Create webhook',
+  UPDATE_WEBHOOK_ENDPOINT: 'Update webhook',
+  DELETE_WEBHOOK_ENDPOINT: 'Delete webhook',
+  TEST_WEBHOOK_ENDPOINT: 'Test webhook',
+  CREATE_SIGN_IN_LINK: 'Create sign-in link',
+  REVOKE_SIGN_IN_LINK: 'Revoke sign-in link',
+  LOGIN: 'Sign in',
+  INTERRUPT_SESSION: 'Stop agent',
+  SLEEP_SESSION: 'Suspend session',
+  DELETE_SESSION_WORKSPACE: 'Delete workspace',
+  SET_PULL_REQUEST_FOLLOW_UP: 'Set follow-ups of pull request',
+} as const;
+
 export const auditPage = {
   auditLog: 'Audit log',
   actor: 'Actor',
@@ -23,6 +70,9 @@ export const auditPage = {
   ipAddress: 'IP address',
   details: 'Details',
   noMatchesText: 'Change or clear the filters.',
+  noMatchesHereText:
+    'Change or clear the filters. Acts on the enterprise itself, such as those on users and forges, belong to no organization.',
+  allOrganizations: 'Enterprise and all organizations',
 };
 
 export const actorChoices = {

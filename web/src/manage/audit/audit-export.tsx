@@ -23,7 +23,7 @@ export function AuditExport({
   const toasts = useToasts();
   const [count, setCount] = useState<number | null>(null);
   const readAll = async () => {
-    type Log = NonNullable<auditExportQuery['response']['organization']>['auditLog'];
+    type Log = NonNullable<auditExportQuery['response']['enterprise']>['auditLog'];
     const all: Log['nodes'][number][] = [];
     let after: string | null = null;
     do {
@@ -31,8 +31,28 @@ export function AuditExport({
       const answer: auditExportQuery['response'] | undefined = await fetchQuery<auditExportQuery>(
         environment,
         graphql`
-          query auditExportQuery($id: ID!, $filter: AuditLogFilter, $after: String) @throwOnFieldError {
-            organization(id: $id) {
+          query auditExportQuery($id: ID!, $isEnterprise: Boolean!, $filter: AuditLogFilter, $after: String)
+          @throwOnFieldError {
+            organization(id: $id) @skip(if: $isEnterprise) {
+              auditLog(first: 100, after: $after, filter: $filter) {
+                nodes {
+                  auditLogId
+                  createdAt
+                  action
+                  actorName
+                  apiKeyId
+                  address
+                  organizationId
+                  targetId
+                  data
+                }
+                pageInfo {
+                  hasNextPage
+                  endCursor
+                }
+              }
+            }
+            enterprise @include(if: $isEnterprise) {
               auditLog(first: 100, after: $after, filter: $filter) {
                 nodes {
                   auditLogId
@@ -53,10 +73,10 @@ export function AuditExport({
             }
           }
         `,
-        { id: organizationId, filter: filterOf(filter), after },
+        { id: organizationId, isEnterprise: filter.scope === '', filter: filterOf(filter), after },
         { networkCacheConfig: { force: true } },
       ).toPromise();
-      const page: Log | undefined = answer?.organization?.auditLog;
+      const page: Log | undefined = (answer?.enterprise ?? answer?.organization)?.auditLog;
       all.push(...(page?.nodes ?? []));
       after = page?.pageInfo.hasNextPage ? (page.pageInfo.endCursor ?? null) : null;
     } while (after !== null && all.length < maxEntries);

@@ -1,8 +1,8 @@
 import type { AuditAction } from '../../__generated__/auditPageQuery.graphql.ts';
 import { auditActions } from './audit-actions.ts';
 
-/** The query parameters that filter the log. */
-export const filterNames = ['by', 'action', 'from', 'to'] as const;
+/** The query parameters that filter the log. `scope`: `organization`, or empty for the whole enterprise. */
+export const filterNames = ['scope', 'by', 'action', 'from', 'to'] as const;
 
 /** Their values; days are in UTC and inclusive. */
 export type AuditFilter = Readonly<Record<(typeof filterNames)[number], string>>;
@@ -15,7 +15,7 @@ const startOf = (day: string) => {
 };
 
 /** The filter as the service takes it. */
-export function filterOf({ by, action, from, to }: AuditFilter) {
+export function filterOf({ by, action, from, to }: Omit<AuditFilter, 'scope'>) {
   const [first, last] = [startOf(from), startOf(to)];
   return {
     actions: (auditActions as readonly string[]).includes(action) ? [action as AuditAction] : null,

@@ -125,7 +125,7 @@ export const usedSessions = {
   untitled: 'Untitled session',
   none: 'No sessions used ACUs.',
   newestFirst: 'Newest sessions first.',
-  mostFirst: 'Most ACUs first.',
+  sortedByAcus: 'Most ACUs first.',
   close: 'Close',
   service: 'Switchyard',
   newer: 'Newer',

@@ -139,7 +139,7 @@ function SessionTable({ consumption, title, onNewer, onOlder }: SessionTableProp
   const rows = isWhole ? nodes.toSorted((one, other) => other.acus - one.acus) : nodes;
   return (
     <>
-      <p className="soft">{isWhole ? texts.mostFirst : texts.newestFirst}</p>
+      <p className="soft">{isWhole ? texts.sortedByAcus : texts.newestFirst}</p>
       <Table
         label={title}
         rows={rows}

@@ -8,8 +8,8 @@ export const checkMacro = (value: string): string | null =>
 export function checkBranchTemplate(value: string): string | null {
   const template = value.trim();
   if (template === '') return null;
-  if (!template.includes('{short id}')) return texts.noShortId;
-  return /[{}\s]/.test(template.replaceAll('{short id}', '').replaceAll('{slug}', '')) ? texts.notBranch : null;
+  if (!/\{short id\}/.test(template)) return texts.noShortId;
+  return /[{}\s]/.test(template.replaceAll(/\{(?:short id|slug)\}/g, '')) ? texts.notBranch : null;
 }
 
 /** Checks that a text is JSON, if there is one. */

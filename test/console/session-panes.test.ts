@@ -41,6 +41,11 @@ describe.skipIf(missing !== null)('the panes of a session page', { timeout: 240_
     await page.goto(`/sessions/${other}?tab=details`);
     await page.getByRole('tabpanel', { name: 'Details' }).waitFor();
     expect(await page.getByRole('tabpanel', { name: 'Files' }).count()).toBe(0);
+    // Changes are remembered, but a session without a repository has none.
+    await tab(page, 'Changes').click();
+    await page.getByText('No repository', { exact: true }).waitFor();
+    await page.goto(`/sessions/${id}`);
+    await page.getByRole('tabpanel', { name: 'Files' }).waitFor();
     expect(consoleErrors).toEqual([]);
   });
 

@@ -25,6 +25,7 @@ const none = { turn: '', repository: '', find: '', file: '', path: '', checkpoin
 interface ChangedSession {
   readonly changesUpdatedAt?: string | null | undefined;
   readonly changes: readonly { readonly fileCount: number }[];
+  readonly repositories: readonly unknown[];
   readonly plan: Plan | null;
 }
 
@@ -51,7 +52,7 @@ const findTab = (name: string | null): PaneTab | null => paneTabs.find((tab) => 
  */
 export function useSessionTabs(
   id: string,
-  { changesUpdatedAt, changes, plan }: ChangedSession,
+  { changesUpdatedAt, changes, repositories, plan }: ChangedSession,
   isSplit: boolean,
 ): SessionTabs {
   const environment = useRelayEnvironment();
@@ -67,7 +68,9 @@ export function useSessionTabs(
     return () => reading.unsubscribe();
   }, [environment, id, changesUpdatedAt]);
   const count = changes.reduce((sum, { fileCount }) => sum + fileCount, 0);
-  const lastTab = findTab(last) ?? 'details';
+  const remembered = findTab(last) ?? 'details';
+  // A session without a repository has no changes to show.
+  const lastTab = remembered === 'changes' && repositories.length === 0 ? 'files' : remembered;
   const opened = isSplit && state !== 'closed' ? lastTab : 'conversation';
   const selected = findTab(values.tab) ?? opened;
   const select = (tab: string) => {

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { newId, parseId } from '../../src/domain/ids.ts';
 import { graphql, type TestApp } from '../support/app.ts';
@@ -336,10 +336,10 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 240_000 }, () => {
     const window = await open('Write the release notes', user.token, 390);
     const { page } = window;
     expect(await inbox(page).count()).toBe(0);
-    const menu = page.getByRole('button', { name: 'Menu', description: '2 sessions need you' });
-    await menu.waitFor();
-    expect(await menu.evaluate((each) => getComputedStyle(each, '::after').content)).toBe('""');
-    await menu.click();
+    const link = page.getByRole('link', { name: 'Open the inbox', description: '2 sessions need you' });
+    await link.waitFor();
+    expect(await link.evaluate((each) => getComputedStyle(each, '::after').content)).toBe('""');
+    await page.getByRole('button', { name: 'Menu' }).click();
     await page.getByRole('link', { name: 'Inbox 2', exact: true }).click();
     await page.getByRole('heading', { name: 'Inbox', exact: true }).waitFor();
     await expect.poll(() => sizes(page)).toEqual({ 'Needs you': '2', Working: '1', Done: '2' });
@@ -355,5 +355,35 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 240_000 }, () => {
     await row(bot.page, 'Of somebody else').waitFor();
     expect(await row(bot.page, 'Of somebody else').getByRole('button').count()).toBe(0);
     expect([...window.consoleErrors, ...bot.consoleErrors]).toEqual([]);
+  });
+
+  it('reads its counts again after a change that arrives while they are read', async () => {
+    const { page } = await open('Write the release notes');
+    await group(page, 'Done').waitFor();
+    const before = await sizes(page);
+    const isOfCounts = (request: Request) => request.postData()?.includes('useLiveInboxCountsQuery') ?? false;
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let isHeld = false;
+    const wasRead = new Promise<void>((resolve) => {
+      void page.route('**/graphql', async (route) => {
+        if (isHeld || !isOfCounts(route.request())) return route.fallback();
+        isHeld = true;
+        const response = await route.fetch();
+        resolve();
+        await held;
+        await route.fulfill({ response });
+      });
+    });
+    const id = await start('Changed while it is counted', working);
+    await wasRead;
+    await change(all.test, id, waiting);
+    await group(page, 'Needs you').getByText('Changed while it is counted', { exact: true }).waitFor();
+    const again = page.waitForRequest(isOfCounts);
+    release();
+    await (await (await again).response())?.finished();
+    await expect.poll(() => sizes(page)).toEqual({ ...before, 'Needs you': `${Number(before['Needs you']) + 1}` });
   });
 });

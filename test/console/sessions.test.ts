@@ -147,9 +147,9 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 240_000 }, 
     await page.getByRole('link', { name: 'Of last year' }).waitFor();
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
     const created = page.getByLabel('Created', { exact: true });
-    await created.selectOption('Created in 30 days');
+    await created.selectOption('Created in the last 30 days');
     await expect.poll(titles).toEqual(['Of now', 'Of three days ago', 'Of two weeks ago']);
-    await created.selectOption('Created in 7 days');
+    await created.selectOption('Created in the last 7 days');
     await expect.poll(titles).toEqual(['Of now', 'Of three days ago']);
     await page.getByText('A view keeps fixed days.').waitFor();
     await created.selectOption('Created today');

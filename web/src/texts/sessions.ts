@@ -71,7 +71,11 @@ export const filters = {
   queued: 'Queued',
   working: 'Working',
   suspended: 'Suspended',
-  createdPeriods: { today: 'Created today', last7: 'Created in the last 7 days', last30: 'Created in the last 30 days' },
+  createdPeriods: {
+    today: 'Created today',
+    last7: 'Created in the last 7 days',
+    last30: 'Created in the last 30 days',
+  },
   pullRequestStates: { OPEN: 'Open PR', MERGED: 'Merged PR', CLOSED: 'Closed PR' },
 };
 

@@ -288,7 +288,7 @@ describe.skipIf(testDatabase !== 'postgres')('a backup', () => {
     await expectRefused(pipe, 'tables/session.jsonl.gz of the backup is not a file.');
   });
 
-  it('of somebody else with values that do not fit is refused, and leaves nothing', async () => {
+  it('of somebody else with values that do not fit is refused, and leaves nothing', { timeout: 400_000 }, async () => {
     const [line = ''] = linesOf(backup, 'session');
     const session = JSON.parse(line) as (string | null)[];
     const { columns } = manifestOf(backup).tables.find(({ name }) => name === 'session') as { columns: string[] };

@@ -72,9 +72,9 @@ export const filters = {
   working: 'Working',
   suspended: 'Suspended',
   createdPeriods: {
-    today: 'Created today',
-    last7: 'Created in the last 7 days',
-    last30: 'Created in the last 30 days',
+    today: 'Today',
+    last7: 'Last 7 days',
+    last30: 'Last 30 days',
   },
   pullRequestStates: { OPEN: 'Open PR', MERGED: 'Merged PR', CLOSED: 'Closed PR' },
 };

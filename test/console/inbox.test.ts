@@ -179,6 +179,7 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 240_000 }, () => {
     const { page } = window;
     const focused = () => page.evaluate(() => document.activeElement?.textContent);
     await row(page, 'Make the search quick').waitFor();
+    await row(page, 'Move the mail to the new address').waitFor();
     // From the session of the page.
     await page.keyboard.press('k');
     expect(await focused()).toBe('Make the search quick');

@@ -5,6 +5,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { graphql } from '../support/app.ts';
 import { missing, openBrowser, openSignedIn, shownSeqs } from '../support/console-browser.ts';
+import { writeProfiles } from '../support/profiles.ts';
 import { bootstrapToken, freePort, startServer } from '../support/server.ts';
 import { firstOrganizationId } from '../support/sessions.ts';
 
@@ -19,11 +20,20 @@ describe.skipIf(missing !== null)('a session’s page while its server is killed
     const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-console-'));
     onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
     const env = { DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'error', LEASE_SECONDS: '2' };
-    let server = await startServer(env);
+    // The agent waits after a line until its server is killed.
+    const start = async (pauses: { PAUSE_5?: string; PAUSE_15?: string }) =>
+      startServer({
+        ...env,
+        AGENTS_CONFIG: await writeProfiles({ env: { PAUSE_5: '0', PAUSE_15: '0', ...pauses } }),
+      });
+    let server = await start({ PAUSE_5: '600' });
     const { page } = await openSignedIn(browser, server, bootstrapToken);
     // All rows are rendered, at their total height.
     await page.setViewportSize({ width: 1_280, height: 12_000 });
-    const prompt = Array.from({ length: 30 }, (_, n) => `say line ${n}.\nsleep 0.2`).join('\n');
+    const prompt = Array.from(
+      { length: 30 },
+      (_, n) => `say line ${n}.\nsleep ${[5, 15].includes(n) ? `$PAUSE_${n}` : 0}`,
+    ).join('\n');
     const organizationId = await firstOrganizationId(server, bootstrapToken);
     const runQuery = async (query: string) => (await graphql(server, bootstrapToken, query)).data;
     const made = await runQuery(
@@ -31,11 +41,14 @@ describe.skipIf(missing !== null)('a session’s page while its server is killed
     );
     const { sessionId } = made.createSession.session;
     await page.goto(`/sessions/${sessionId}`);
-    for (const line of [5, 15]) {
+    for (const [line, pauses] of [
+      [5, { PAUSE_15: '600' }],
+      [15, {}],
+    ] as const) {
       await page.getByText(`line ${line}.`, { exact: true }).first().waitFor();
       await server.kill();
       await page.getByText('Connection lost').waitFor();
-      server = await startServer(env);
+      server = await start(pauses);
       await page.getByText('Connection lost').waitFor({ state: 'hidden' });
     }
     await page.getByText('line 29.', { exact: true }).last().waitFor({ timeout: 60_000 });

@@ -19,6 +19,7 @@ const service = [
   'cli/maintenance',
   'cli/backup',
   'cli/restore',
+  'cli/upgrade',
   'cli/workspaces',
   'cli/doctor',
 ];

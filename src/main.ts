@@ -8,9 +8,6 @@ import { readConfig } from './config/config.ts';
 import { consoleLinkAddress, createConsoleLink } from './domain/identity/keys/console-links.ts';
 import type { FirstStart } from './domain/installation/bootstrap.ts';
 
-/** The maximum duration of a stop, after which the process exits. */
-const stopTimeoutMs = 30_000;
-
 // V8 allocates objects directly in the old generation if earlier ones from the same code survived a few collections.
 // Here these objects are parts of responses and die with their request. As old objects they would keep most of a page
 // alive through every minor collection. Without pretenuring, a page takes a third less CPU (docs/performance.md).
@@ -27,7 +24,7 @@ const { url } = await app.start().catch(async (error: unknown) => {
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
-    setTimeout(() => process.exit(1), config.stopDelayMs + stopTimeoutMs).unref();
+    setTimeout(endStop, config.stopDelayMs + config.stopTimeoutMs).unref();
     app.stop().then(
       () => process.exit(0),
       (error: unknown) => giveUp(error, 'Switchyard did not stop as it should.'),
@@ -51,6 +48,16 @@ async function readAndCreate() {
   } catch (error) {
     return giveUp(error);
   }
+}
+
+function endStop(): never {
+  const sessions = app.worker?.active() ?? 0;
+  const seconds = config.stopTimeoutMs / 1_000;
+  const text = `Switchyard did not stop within ${seconds === 1 ? '1 second' : `${seconds} seconds`} (STOP_TIMEOUT_SECONDS).`;
+  const rest =
+    sessions === 0 ? '' : ` It has not handed over ${sessions === 1 ? 'a session' : `${sessions} sessions`}.`;
+  process.stderr.write(`${text}${rest}\n`);
+  process.exit(1);
 }
 
 function hint(): string {

@@ -80,8 +80,13 @@ type DatabasePart = Pick<Manifest, 'migrations' | 'keyFingerprint' | 'nextTransa
 async function readDatabase(session: Session, options: BackupOptions, keysPath: string): Promise<DatabasePart> {
   await session.script(`begin isolation level repeatable read read only; ${textSettings}`);
   try {
-    const { problem, applied } = await inspectMigrations(session);
+    const { problem, applied, unknown } = await inspectMigrations(session);
     if (problem !== null) throw new BackupError(problem);
+    if (unknown.length > 0) {
+      throw new BackupError(
+        `The database has the migration "${unknown[0]}" of a newer version, whose tables this version does not know. Make the backup with the newer version.`,
+      );
+    }
     if (applied === 0) throw new BackupError(emptyDatabase);
     const [installation] = await session.query<{ fingerprint: string }>(
       'select key_fingerprint as fingerprint from installation',

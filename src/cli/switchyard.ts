@@ -12,6 +12,7 @@ const commands = {
   maintenance: () => import('./maintenance.ts'),
   backup: () => import('./backup.ts'),
   restore: () => import('./restore.ts'),
+  upgrade: () => import('./upgrade.ts'),
   workspaces: () => import('./workspaces.ts'),
   schedules: () => import('./schedules.ts'),
 } satisfies Record<string, () => Promise<unknown>>;
@@ -27,6 +28,7 @@ Commands:
   maintenance      show and end maintenance mode
   backup           back up the database, the files and the key, and verify a backup
   restore          restore a backup into an empty database
+  upgrade          apply the migrations of this version without starting it, or check what they would do
   workspaces       list, delete and adopt the workspaces in DATA_DIR
   schedules        move an organization from schedules to automations, and back
 

@@ -48,6 +48,8 @@ export const processVariables = {
   OTEL_SERVICE_NAME: text().default('switchyard'),
   /** The time for which a stop keeps answering requests, with /readyz at 503, before the port closes. */
   STOP_DELAY_SECONDS: integer({ min: 0, max: 600 }).default(0),
+  /** The time after which a stop gives up on sessions that are not handed over. */
+  STOP_TIMEOUT_SECONDS: integer({ min: 1, max: 86_400 }).default(30),
 };
 
 type Variables = z.output<z.ZodObject<typeof processVariables>>;
@@ -72,6 +74,8 @@ export interface ProcessConfig {
   };
   /** The time for which a stop keeps answering requests, while not ready, before the port closes. */
   readonly stopDelayMs: number;
+  /** The time after {@link stopDelayMs} after which the process ends, even if it has not handed over all sessions. */
+  readonly stopTimeoutMs: number;
 }
 
 /** Converts {@link processVariables} to the service's names. */
@@ -89,5 +93,6 @@ export function readProcessConfig(env: Variables): ProcessConfig {
       serviceName: env.OTEL_SERVICE_NAME,
     },
     stopDelayMs: env.STOP_DELAY_SECONDS * 1_000,
+    stopTimeoutMs: env.STOP_TIMEOUT_SECONDS * 1_000,
   };
 }

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Driver, Session } from './driver.ts';
+import { describeUsability, isUsableAfter } from './older-versions.ts';
 
 /** A migration in `prisma/migrations/<name>/migration.sql`. */
 export interface Migration {
@@ -37,27 +38,39 @@ export async function readMigrations(directory: string = migrationsDir): Promise
   );
 }
 
+/** Changes of the schema by a start. */
+export interface MigrationResult {
+  /** The names of the migrations that it applied. */
+  readonly applied: readonly string[];
+  /** The names of migrations of newer versions, after which this version can still use the database. */
+  readonly unknown: readonly string[];
+}
+
 /**
  * Applies the missing migrations, each in its own transaction, under an advisory lock, so that of several processes
- * that start at once one does it. Throws a sentence if an applied migration has changed, one has failed, or the
- * database has migrations that this version does not know.
+ * that start at once one does it. Throws a sentence if an applied migration has changed, one has failed, or this version cannot use
+ * the database after the migrations of a newer version.
  */
-export async function migrate(driver: Driver, migrations?: readonly Migration[]): Promise<void> {
+export function migrate(driver: Driver, migrations?: readonly Migration[]): Promise<MigrationResult> {
+  return driver.session((session) => migrateSession(session, migrations));
+}
+
+/** {@link migrate}, on a connection. */
+export async function migrateSession(session: Session, migrations?: readonly Migration[]): Promise<MigrationResult> {
   const expected = migrations ?? (await readMigrations());
-  await driver.session(async (session) => {
-    await session.query('select pg_advisory_lock($1)', [advisoryLock]);
-    try {
-      await createMigrationsTable(session);
-      const applied = await readApplied(session);
-      const problem = findProblem(expected, applied);
-      if (problem !== null) throw new Error(problem);
-      const done = new Set(applied.map((row) => row.name));
-      for (const migration of expected) if (!done.has(migration.name)) await apply(session, migration);
-    } finally {
-      // A lost connection has released the lock by itself.
-      await session.query('select pg_advisory_unlock($1)', [advisoryLock]).catch(() => undefined);
-    }
-  });
+  await session.query('select pg_advisory_lock($1)', [advisoryLock]);
+  try {
+    await createMigrationsTable(session);
+    const applied = await readApplied(session);
+    const problem = findProblem(expected, applied);
+    if (problem !== null) throw new Error(problem);
+    const missing = missingOf(expected, applied);
+    for (const migration of missing) await apply(session, migration);
+    return { applied: missing.map(({ name }) => name), unknown: unknownOf(expected, applied) };
+  } finally {
+    // A lost connection has released the lock by itself.
+    await session.query('select pg_advisory_unlock($1)', [advisoryLock]).catch(() => undefined);
+  }
 }
 
 /** Creates the record of the applied migrations, if there is none. */
@@ -76,6 +89,8 @@ export interface MigrationState {
   readonly applied: number;
   /** The names of those that the next start applies. */
   readonly missing: readonly string[];
+  /** The names of migrations of newer versions. */
+  readonly unknown: readonly string[];
   /** A sentence that says why this version cannot use the database; null: it can. */
   readonly problem: string | null;
 }
@@ -87,36 +102,55 @@ export async function inspectMigrations(session: Session): Promise<MigrationStat
     `select to_regclass('_prisma_migrations') is not null as exists`,
   );
   const applied = table?.exists ? await readApplied(session) : [];
-  const done = new Set(applied.map((row) => row.name));
-  const missing = expected.map(({ name }) => name).filter((name) => !done.has(name));
-  return { applied: applied.length, missing, problem: findProblem(expected, applied) };
+  return {
+    applied: applied.length,
+    missing: missingOf(expected, applied).map(({ name }) => name),
+    unknown: unknownOf(expected, applied),
+    problem: findProblem(expected, applied),
+  };
 }
 
 interface AppliedRow {
   name: string;
   checksum: string;
   isFinished: boolean;
+  /** See {@link describeUsability}; null: an older version applied it. */
+  logs: string | null;
 }
 
 function readApplied(session: Session): Promise<AppliedRow[]> {
   return session.query<AppliedRow>(
-    `select migration_name as name, checksum, finished_at is not null as "isFinished" from _prisma_migrations
+    `select migration_name as name, checksum, finished_at is not null as "isFinished", logs from _prisma_migrations
       where rolled_back_at is null order by started_at`,
   );
+}
+
+function missingOf(expected: readonly Migration[], applied: readonly AppliedRow[]): Migration[] {
+  const names = new Set(applied.map(({ name }) => name));
+  return expected.filter(({ name }) => !names.has(name));
+}
+
+function unknownOf(expected: readonly Migration[], applied: readonly AppliedRow[]): string[] {
+  const known = new Set(expected.map(({ name }) => name));
+  return applied.map(({ name }) => name).filter((name) => !known.has(name));
 }
 
 /** Returns the reason why the applied migrations do not fit; null: they do. */
 function findProblem(expected: readonly Migration[], applied: readonly AppliedRow[]): string | null {
   const known = new Map(expected.map((migration) => [migration.name, migration]));
+  const [missing] = missingOf(expected, applied);
   for (const row of applied) {
     const migration = known.get(row.name);
-    if (!migration) {
-      return `The database has the migration "${row.name}", which this version does not know: it was used by a newer version. Start that one.`;
-    }
     if (!row.isFinished) {
       return `The migration "${row.name}" failed before. Repair the database, then mark it with "prisma migrate resolve".`;
     }
-    if (row.checksum !== migration.checksum) {
+    if (!migration && !isUsableAfter(row.logs, known)) {
+      return `The database has the migration "${row.name}", which this version does not know: it was used by a newer version. Start that one.`;
+    }
+    if (!migration && missing !== undefined) {
+      return `The database has the migration "${row.name}", which this version does not know, and lacks "${missing.name}", which this version has. Start the version that was used last.`;
+    }
+    if (migration && row.checksum !== migration.checksum) {
       return `The migration "${row.name}" is not the one that was applied to this database: its file has changed.`;
     }
   }
@@ -140,8 +174,8 @@ async function apply(session: Session, migration: Migration): Promise<void> {
 export async function applyMigration(session: Session, migration: Migration): Promise<void> {
   await session.script(migration.sql);
   await session.query(
-    `insert into _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
-     values ($1, $2, $3, now(), now(), 1)`,
-    [randomUUID(), migration.checksum, migration.name],
+    `insert into _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count, logs)
+     values ($1, $2, $3, now(), now(), 1, $4)`,
+    [randomUUID(), migration.checksum, migration.name, describeUsability(migration)],
   );
 }

@@ -5,7 +5,7 @@ import type { Driver, PoolState } from './driver.ts';
 import { PrismaClient } from './generated/client.ts';
 import { guardDriver } from './guarded-driver.ts';
 import { joiningAdapter } from './join-prisma.ts';
-import { migrate } from './migrations.ts';
+import { type MigrationResult, migrate } from './migrations.ts';
 import { createOutageLog } from './outages.ts';
 import { openPglite } from './pglite.ts';
 import { openPostgres } from './postgres.ts';
@@ -93,7 +93,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
           });
     opened = driver;
     try {
-      await migrate(driver);
+      warnOfNewerVersion(log, await migrate(driver));
     } catch (error) {
       await driver.close();
       throw error;
@@ -110,6 +110,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await lock.release();
     throw error;
   }
+}
+
+function warnOfNewerVersion(log: StoreOptions['log'], { unknown }: MigrationResult): void {
+  const [first] = unknown;
+  if (first === undefined) return;
+  log.warn(
+    { migrations: unknown },
+    `The database has ${unknown.length === 1 ? `the migration "${first}"` : `${unknown.length} migrations`} of a newer version. This version can still use it. Replace this process soon.`,
+  );
 }
 
 /** Parts of a store besides its driver. */

@@ -100,7 +100,7 @@ async function listedInputs(list: string): Promise<string[] | null> {
 /** The sources of the databases in `dist/embedded/`. */
 async function templateInputs(): Promise<string[]> {
   const migrations = await readdir('prisma/migrations', { recursive: true });
-  const code = ['pglite-template', 'pglite', 'migrations'].map((name) => `src/store/${name}.ts`);
+  const code = ['pglite-template', 'pglite', 'migrations', 'older-versions'].map((name) => `src/store/${name}.ts`);
   return [...migrations.map((name) => join('prisma/migrations', name)), ...code, 'package-lock.json'];
 }
 

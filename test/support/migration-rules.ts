@@ -1,3 +1,5 @@
+import { readUnusedSince } from '../../src/store/older-versions.ts';
+
 /** Statements that processes of the version before cannot continue after, and the safe way. */
 const breaking: readonly { readonly form: RegExp; readonly advice: string }[] = [
   { form: /\bdrop\s+table\b/i, advice: 'drops a table' },
@@ -11,16 +13,13 @@ const breaking: readonly { readonly form: RegExp; readonly advice: string }[] = 
   },
 ];
 
-/** A comment that says since which migration nothing uses what a migration removes. */
-const unusedSince = /^-- unused since: (\d{14}_[a-z0-9_]+)/m;
-
 /**
  * Returns what is wrong with a migration for processes of the version before, which run while it is applied. A migration that removes
  * has a comment `-- unused since: NAME`, where NAME is an earlier migration since which nothing uses it. `earlier`: the names of all.
  */
 export function findMigrationProblems(sql: string, earlier: readonly string[]): string[] {
-  const [, since] = unusedSince.exec(sql) ?? [];
-  if (since !== undefined)
+  const since = readUnusedSince(sql);
+  if (since !== null)
     return earlier.includes(since) ? [] : [`it is said to be unused since ${since}, which is no earlier migration`];
   const code = sql.replace(/--.*$/gm, '').replace(/'(?:[^']|'')*'/g, "''");
   return breaking.filter(({ form }) => form.test(code)).map(({ advice }) => advice);

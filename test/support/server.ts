@@ -1,6 +1,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { ensureBuilt } from './built.ts';
@@ -61,9 +62,10 @@ export function stdioWith(inherited: Inherited): StdioOptions {
 async function spawnServer(
   env: Record<string, string>,
   inherited: Inherited = {},
+  directory = '.',
 ): Promise<{ child: ChildProcess; output: () => string }> {
   await ensureBuilt();
-  const child = spawn(process.execPath, [...nodeOptions, 'dist/main.js'], {
+  const child = spawn(process.execPath, [...nodeOptions, join(directory, 'dist/main.js')], {
     env: { PATH: process.env.PATH ?? '', BOOTSTRAP_TOKEN: bootstrapToken, ...env },
     stdio: stdioWith(inherited),
   });
@@ -80,9 +82,16 @@ async function spawnServer(
   return { child, output: () => text };
 }
 
-/** Starts a server and waits until it listens. Rejects with its output if it ends before. */
-export async function startServer(env: Record<string, string>, inherited: Inherited = {}): Promise<ServerProcess> {
-  const { child, output } = await spawnServer(env, inherited);
+/**
+ * Starts a server and waits until it listens. Rejects with its output if it ends before. `directory` has another version, see
+ * `newer-version.ts`.
+ */
+export async function startServer(
+  env: Record<string, string>,
+  inherited: Inherited = {},
+  directory?: string,
+): Promise<ServerProcess> {
+  const { child, output } = await spawnServer(env, inherited, directory);
   const url = await new Promise<string>((resolve, reject) => {
     const check = () => {
       const address = /Switchyard is at (http:\S+?)\.\s/.exec(output())?.[1];
@@ -140,9 +149,13 @@ export async function killCommand(
 }
 
 /** Runs one of the service's commands, like `npm run NAME`. */
-export async function runCommand(name: string, env: Record<string, string>, ...args: string[]) {
+export const runCommand = (name: string, env: Record<string, string>, ...args: string[]) =>
+  runCommandOf('.', name, env, ...args);
+
+/** {@link runCommand} of another version, see `newer-version.ts`. */
+export async function runCommandOf(directory: string, name: string, env: Record<string, string>, ...args: string[]) {
   await ensureBuilt();
-  const child = spawn(process.execPath, [...nodeOptions, `dist/cli/${name}.js`, ...args], {
+  const child = spawn(process.execPath, [...nodeOptions, join(directory, `dist/cli/${name}.js`), ...args], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

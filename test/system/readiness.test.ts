@@ -4,8 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it as always, expect, onTestFinished, vi } from 'vitest';
-import { call } from '../support/app.ts';
+import { call, graphql } from '../support/app.ts';
+import { writeProfiles } from '../support/profiles.ts';
 import { bootstrapToken, startServer } from '../support/server.ts';
+import { createFirstSession } from '../support/sessions.ts';
 
 const patience = { timeout: 40_000 };
 
@@ -75,4 +77,23 @@ always('answers requests after a stop for as long as it is told to, and is not r
   const query = '{ organizations(first: 1) { nodes { id } } }';
   expect((await call(server, bootstrapToken, 'POST', '/graphql', { query })).status).toBe(200);
   expect(await stopped).toBe(0);
+});
+
+always('ends a stop by its deadline, and says what it has not handed over', async () => {
+  const graces = { cancel: 600_000, stdin: 600_000, term: 600_000 };
+  const env = { ...baseEnv, ROLES: 'api,worker', DATA_DIR: await temporaryDirectory(), STOP_TIMEOUT_SECONDS: '1' };
+  const server = await startServer({ ...env, AGENTS_CONFIG: await writeProfiles({ stop_graces_ms: graces }) });
+  const id = await createFirstSession(server, bootstrapToken, 'write begun.txt 1\nhang');
+  await vi.waitFor(async () => {
+    const { data } = await graphql(
+      server,
+      bootstrapToken,
+      `{ session(id: "${id}") { events(first: 9) { nodes { __typename } } } }`,
+    );
+    expect(JSON.stringify(data)).toContain('ToolCallEvent');
+  }, patience);
+  expect(await server.stop()).toBe(1);
+  expect(server.output()).toContain(
+    'Switchyard did not stop within 1 second (STOP_TIMEOUT_SECONDS). It has not handed over a session.\n',
+  );
 });

@@ -66,9 +66,13 @@ async function checkPooler({ databaseUrl, databasePoolerUrl }: Config): Promise<
   }
 }
 
-function checkMigrations({ migrations: { applied, missing, problem } }: DatabaseFacts): Finding {
+function checkMigrations({ migrations: { applied, missing, unknown, problem } }: DatabaseFacts): Finding {
   if (problem !== null)
     return failure('migrations', problem, 'Start the version of the service that fits this database.');
+  if (unknown.length > 0) {
+    const text = `${unknown.length} are of a newer version: ${unknown.join(', ')}. This version can still use the database.`;
+    return warning('migrations', text, 'Replace this version soon by the newer one.');
+  }
   if (missing.length === 0) return ok('migrations', `All ${applied} are applied.`);
   const text = `${missing.length} are missing: ${missing.slice(0, 5).join(', ')}${missing.length > 5 ? ' …' : ''}.`;
   return warning('migrations', text, 'The next start applies them. Make a backup first (docs/operations.md).');

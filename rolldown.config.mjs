@@ -16,6 +16,7 @@ const service = [
   'cli/ip-access-list',
   'cli/agents',
   'cli/schedules',
+  'cli/audit',
   'cli/maintenance',
   'cli/backup',
   'cli/restore',

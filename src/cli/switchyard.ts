@@ -15,6 +15,7 @@ const commands = {
   upgrade: () => import('./upgrade.ts'),
   workspaces: () => import('./workspaces.ts'),
   schedules: () => import('./schedules.ts'),
+  audit: () => import('./audit.ts'),
 } satisfies Record<string, () => Promise<unknown>>;
 
 const usage = `Usage: switchyard [COMMAND] [ARGUMENTS]
@@ -31,6 +32,7 @@ Commands:
   upgrade          apply the migrations of this version without starting it, or check what they would do
   workspaces       list, delete and adopt the workspaces in DATA_DIR
   schedules        move an organization from schedules to automations, and back
+  audit            verify exports of the audit log
 
 Options:
   -h, --help       show this text

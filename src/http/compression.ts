@@ -12,7 +12,7 @@ const minBytes = 1_024;
  * Text types that are sent complete. Event streams and multipart are excluded: each of their chunks must be delivered
  * when it is written.
  */
-const compressible = /^(?:application\/(?:[\w.-]+\+)?json|text\/(?:html|css|javascript))\s*(?:;|$)/i;
+const compressible = /^(?:application\/(?:(?:[\w.-]+\+)?json|x-ndjson)|text\/(?:html|css|javascript))\s*(?:;|$)/i;
 
 // Half the time of the default level, for a few per cent more bytes.
 const options = { level: constants.Z_BEST_SPEED + 2 };

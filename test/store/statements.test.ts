@@ -133,6 +133,8 @@ const sentByOtherTests: Readonly<Record<string, readonly [count: number, test: s
   'backup/restore-database.ts': [1, 'system/backups.test.ts'],
   'backup/table-rows.ts': [2, 'system/backups.test.ts'],
   'domain/audit/audit-log.ts': [1, 'graphql/audit-log.test.ts'],
+  // The scope of an export.
+  'domain/audit/export/export-audit-log.ts': [1, 'rest/audit-export.test.ts'],
   // The statements of watchers: one part for each kind of resource.
   'domain/changes/read-changes.ts': [2, 'graphql/resource-changes.test.ts'],
   // The conditions of a list of permissions or of usable repositories.

@@ -42,7 +42,7 @@ export function validateAgainstOpenApi(app: Pick<App, 'respond'>): { requireNone
     const sent = isJson(request.header('content-type')) ? Buffer.concat(read) : null;
     const record = (body: Buffer | null) => pending.push(recordProblems(request, sent, reply, body));
     const { status, headers, body } = reply;
-    if (body === null || !/json/.test(contentTypeOf(reply))) record(null);
+    if (body === null || !/[/+]json/.test(contentTypeOf(reply))) record(null);
     else if (body instanceof ReadableStream) return new Reply(status, headers, teeBody(body, record));
     else record(Buffer.from(body));
     return reply;

@@ -1,3 +1,4 @@
+import { beginAuditExport } from '../../src/domain/audit/export/export-audit-log.ts';
 import type { Actor, AuditedAction } from './audit-actor.ts';
 
 let groups = 0;
@@ -29,8 +30,12 @@ async function makeLink({ mutate }: Actor, organizationId: string): Promise<stri
 // A group has no id, so its entries name no target.
 const onEnterprise = { target: null, organization: null };
 
-/** Acts on groups of identity providers, and on sign-in links. */
+/** Acts on groups of identity providers, on sign-in links, and on the audit log itself. */
 export const groupAuditedActions = {
+  async create_audit_log_export(actor, organizationId) {
+    await beginAuditExport(await actor.context(), { organizationId });
+    return { target: null, organization: organizationId };
+  },
   async create_sign_in_link(actor, organization) {
     return { target: await makeLink(actor, organization), organization: null };
   },

@@ -1,5 +1,6 @@
 import { tokenPrefix } from '../../src/auth/tokens.ts';
 import type { ApiKeyKind } from '../../src/auth/viewer.ts';
+import { openSigningKey } from '../../src/domain/audit/export/signing-key.ts';
 import { insertApiKey } from '../../src/domain/identity/keys/api-keys.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { appendEntries } from '../../src/domain/sessions/log.ts';
@@ -198,6 +199,8 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
       await seedProviderKey(test, tx, { ...owner, isOfUser: true });
       await seedGitConnection(test, tx, owner);
       await seedKnowledge(test, tx, { enterpriseId, organizationId: null, userId: null, canary });
+      const inside = { query: tx.query, execute: tx.query } as typeof services.store;
+      await openSigningKey({ ...services, store: inside }, enterpriseId);
     },
     async auditEntry(organizationId, { userId, sessionId }) {
       const scope = { enterpriseId, organizationId, userId: userId ?? null, sessionId: sessionId ?? null };

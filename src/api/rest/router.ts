@@ -26,6 +26,7 @@ import { serveRoles as serveV2Roles } from './v2/roles.ts';
 import { serveAcuLimits } from './v3/acu-limits.ts';
 import { serveApiKeys } from './v3/api-keys.ts';
 import { serveAttachments } from './v3/attachments.ts';
+import { serveAuditExports } from './v3/audit-export.ts';
 import { serveAuditLogs } from './v3/audit-logs.ts';
 import { serveAutomationRuns } from './v3/automation-runs.ts';
 import { serveAutomations } from './v3/automations.ts';
@@ -151,6 +152,7 @@ function openV3(services: Services, watches: Watches, streams: EventStreams): Ve
   serveAcuLimits(api);
   serveIpAccessList(api);
   serveAuditLogs(api);
+  serveAuditExports(api);
   serveConsumption(api);
   serveMetrics(api);
   serveGitConnections(api);

@@ -13,6 +13,7 @@ import {
   workspaceFilesPath,
 } from '../../domain/sessions/workspace-files/file-links.ts';
 import { abortableBody } from '../../http/abortable-body.ts';
+import { inPieces } from '../../http/in-pieces.ts';
 import { jsonReply, Reply, type ReplyHeaders } from '../../http/reply.ts';
 import { queryOf, type RequestView } from '../../http/request-view.ts';
 import { dispositionOf, type FileRange, harmlessHeaders, readRange, refuseFile } from './file-replies.ts';
@@ -102,9 +103,6 @@ async function serve(
   return size === 0 ? reply : sendBody(services, caller, request, reply, download, range);
 }
 
-/** Bytes that are sent at once: a client is disconnected if it does not take them within 15 seconds. */
-const pieceBytes = 65_536;
-
 async function sendBody(
   services: Services,
   caller: Caller,
@@ -131,15 +129,3 @@ async function sendBody(
     throw error;
   }
 }
-
-const inPieces = () =>
-  new TransformStream<Uint8Array, Uint8Array>(
-    {
-      transform(chunk, controller) {
-        for (let at = 0; at < chunk.byteLength; at += pieceBytes)
-          controller.enqueue(chunk.subarray(at, at + pieceBytes));
-      },
-    },
-    undefined,
-    { highWaterMark: 0 },
-  );

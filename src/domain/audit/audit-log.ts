@@ -47,7 +47,8 @@ export async function listAuditLog(
   limits: PageLimits,
 ): Promise<Page<AuditEntryRecord>> {
   requireEnterprisePermission(context.viewer, permissionFor.viewAuditLog);
-  const ids = request.organizationId === undefined ? null : [await getOwnId(context, request.organizationId)];
+  const ids =
+    request.organizationId === undefined ? null : [await getOwnOrganizationId(context, request.organizationId)];
   const [page] = await readPages(context, ids, request, limits);
   return page as Page<AuditEntryRecord>;
 }
@@ -104,7 +105,8 @@ export async function findAuditEntries(context: Context, ids: readonly string[])
   return inOrderOf(ids, rows);
 }
 
-async function getOwnId(context: Context, id: string): Promise<string> {
+/** Returns the unprefixed id of an organization of the viewer's enterprise. Throws NOT_FOUND. */
+export async function getOwnOrganizationId(context: Context, id: string): Promise<string> {
   const [organization] = await context.store.query<{ id: string }>(
     'select o.id from organization o where o.id = $1 and o.enterprise_id = $2 and o.deleted_at is null',
     [parseId('organization', id), context.viewer.enterpriseId],

@@ -69,6 +69,11 @@ export const auditActions = {
     target: 'session',
     meaning: 'The deletion of the workspace and home directory of a session was requested.',
   },
+  'create_audit_log_export': {
+    target: null,
+    meaning:
+      'A signed export of the audit log was begun. `createdAfter` and `createdBefore` in the data are its range of times.',
+  },
   'create_org': { target: 'organization', meaning: 'An organization was created.' },
   'update_org': {
     target: 'organization',

@@ -8,7 +8,7 @@ import type { VersionApi } from '../version-api.ts';
 import { page, pageOf, pageQuery, presentPage, time, timeSchema } from './dialect.ts';
 
 /** The end of the year 9999 in Unix seconds, the latest time that the service accepts. */
-const lastSecond = 253_402_300_799;
+export const lastSecond = 253_402_300_799;
 
 const listQuery = z.object({
   ...pageQuery,
@@ -46,7 +46,8 @@ function presentTarget(entry: AuditEntryRecord): string | null {
     : prefixedId(kind, entry.targetId);
 }
 
-function presentEntry(entry: AuditEntryRecord): z.input<typeof entryResponse> {
+/** Presents an entry as in lists. */
+export function presentEntry(entry: AuditEntryRecord): z.input<typeof entryResponse> {
   const { organizationId, userId, serviceUserId, apiKeyId } = entry;
   return {
     audit_log_id: prefixedId('auditEntry', entry.id),

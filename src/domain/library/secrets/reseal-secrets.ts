@@ -1,3 +1,4 @@
+import { sealedSigningKeys } from '../../audit/export/signing-key.ts';
 import { sealedCheckpointKeys } from '../../checkpoints/checkpoint-key.ts';
 import type { Services } from '../../context.ts';
 import { secretAssociatedData } from './secrets.ts';
@@ -27,6 +28,7 @@ export async function resealSecrets(services: ResealServices, isStopped: () => b
   await reseal(services, sealedOfEnterprise('provider_key'), isStopped);
   await reseal(services, sealedOfEnterprise('git_connection'), isStopped);
   await reseal(services, sealedCheckpointKeys, isStopped);
+  await reseal(services, sealedSigningKeys, isStopped);
 }
 
 const deleteOfOrganizations = `

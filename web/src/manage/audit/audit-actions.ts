@@ -9,6 +9,7 @@ export const auditActions = Object.keys({
   ADD_MEMBERS_TO_ORG: true,
   ASSIGN_ROLES: true,
   ASSIGN_SERVICE_USER_ROLE: true,
+  CREATE_AUDIT_LOG_EXPORT: true,
   CREATE_AUTOMATION: true,
   CREATE_FOLDER: true,
   CREATE_GIT_CONNECTION: true,

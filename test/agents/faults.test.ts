@@ -242,14 +242,15 @@ it('kills a command that outlives its stopped turn, and none of its helpers', as
   const { agent, messages, next, updates } = await launchOpened({
     'session/prompt': [
       { spawn: 'helper' },
-      { spawn: 'escaped' },
       { write: [report('tool_call', 'in_progress')] },
+      { spawn: 'escaped' },
       { wait: 'cancel' },
       { write: [{ result: { stopReason: 'cancelled' } }, report('tool_call_update', 'failed')] },
     ],
   });
   const turn = agent.prompt(text('go'));
   await next('toolCall');
+  await expect.poll(() => messages().length).toBe(2);
   const [helper, command] = messages().map(Number);
   await agent.stopTurn();
   await expect(turn).resolves.toEqual({ stopReason: 'cancelled' });

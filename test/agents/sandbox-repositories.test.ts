@@ -94,7 +94,7 @@ it.each(variants.filter(([, settings]) => settings === null || problem === null)
     const script =
       'git status --porcelain && echo x >page && git add page && git commit -qm Page && git push -q && git rev-parse HEAD';
     const pushed = await shell(script, env);
-    expect(pushed).toMatchObject({ code: 0 });
+    expect(pushed, pushed.stderr).toMatchObject({ code: 0 });
     expect(await forge.git('acme/site', 'rev-parse', own)).toBe(pushed.stdout);
     const refused = await shell('git push origin HEAD:main', env);
     expect(refused.stderr).toContain('this session may push to its own branches only');

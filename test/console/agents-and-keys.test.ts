@@ -55,7 +55,7 @@ describe.skipIf(missing !== null)('the pages of agents and model keys', { timeou
     await window.picture('model-key-form');
     await dialog(page).getByRole('button', { name: 'Save' }).click();
     await enterprise.getByText('Not used yet', { exact: true }).waitFor();
-    expect(await add.evaluate((button) => button === document.activeElement)).toBe(true);
+    await expect.poll(() => add.evaluate((button) => button === document.activeElement)).toBe(true);
     // Before and after it was saved.
     expect(good.seen.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${key}`, `Bearer ${key}`]);
     const kept = await page.evaluate(() => JSON.stringify([location.href, { ...localStorage }, { ...sessionStorage }]));

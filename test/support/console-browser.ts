@@ -122,11 +122,23 @@ export interface WindowOptions {
 /** The cookies and `localStorage` of a new window. */
 type StorageState = Exclude<NonNullable<Parameters<Browser['newContext']>[0]>['storageState'], string | undefined>;
 
-// Two frames later, elements that measure themselves have done so, and fields have their colours; on a busy machine, the browser may
+// Some frames later, elements that measure themselves have done so, and fields have their colours; on a busy machine, the browser may
 // still change colours then.
 const settle = (page: Page) =>
   page.evaluate(async () => {
-    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    const layout = () =>
+      [...document.querySelectorAll('main, main [data-key], [role=dialog]')]
+        .map((each) => each.getBoundingClientRect())
+        .map(({ x, y, width, height }) => `${x} ${y} ${width} ${height}`)
+        .join();
+    let unchanged = 0;
+    for (let before = layout(), frames = 0; unchanged < 3 && frames < 100; frames++) {
+      await frame();
+      const now = layout();
+      unchanged = now === before ? unchanged + 1 : 0;
+      before = now;
+    }
     const transitions = document.getAnimations().filter((each) => each instanceof CSSTransition);
     await Promise.allSettled(transitions.map(({ finished }) => finished));
   });

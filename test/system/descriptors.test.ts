@@ -38,7 +38,15 @@ function openSecret(): { dir: string; secret: string; inherited: Inherited } {
   return { dir, secret, inherited: { 3: open, 9: open, 24: open, 200: open } };
 }
 
-const linksOf = (pid: number) => readdirSync(`/proc/${pid}/fd`).map((name) => readlinkSync(`/proc/${pid}/fd/${name}`));
+/** Returns the targets of the descriptors of a process, which may close some meanwhile. */
+const linksOf = (pid: number) =>
+  readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/fd/${name}`)];
+    } catch {
+      return [];
+    }
+  });
 
 /** Prints the targets of its own descriptors, and exits. */
 const descriptorLister = (file: string) => ({

@@ -37,6 +37,8 @@ const countsDocument = graphql`
 
 /** The interval in ms at which the counts are read at most. */
 const countEveryMs = 1_000;
+/** A change that arrives within this time after the counts were read, in ms, may be in them already. */
+const lagMs = 5_000;
 /** The most rows of a group that are read again after a break of the connection. */
 const maxRead = 100;
 /** The most sessions whose last group is remembered. */
@@ -128,13 +130,17 @@ async function readAgain(environment: IEnvironment, inbox: InboxOf): Promise<voi
 interface Counts {
   /** Reads the sizes of the groups soon, together with the next changes. */
   readonly recountSoon: () => void;
-  /** Notes a change: sizes that are being read may be older than it, and are read again. */
+  /**
+   * Notes a change. Sizes that are being read may be older than it, and are read again. So are those that were just read: they may have
+   * counted it before, and it is then counted twice.
+   */
   readonly noteChange: () => void;
 }
 
 function useCounts(environment: IEnvironment, inbox: InboxOf): Counts {
   const timer = useRef(0);
   const changes = useRef(0);
+  const countedAt = useRef(Number.NEGATIVE_INFINITY);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the counts of another inbox are read with its rows.
   useEffect(
     () => () => {
@@ -150,12 +156,14 @@ function useCounts(environment: IEnvironment, inbox: InboxOf): Counts {
       const before = changes.current;
       const isCurrent = () => before === changes.current;
       await recount(environment, inbox, isCurrent);
-      if (!isCurrent()) recountSoon();
+      if (isCurrent()) countedAt.current = performance.now();
+      else recountSoon();
     }, countEveryMs);
   }, [environment, inbox]);
   const noteChange = useCallback(() => {
     changes.current++;
-  }, []);
+    if (performance.now() - countedAt.current < lagMs) recountSoon();
+  }, [recountSoon]);
   return { recountSoon, noteChange };
 }
 

@@ -105,6 +105,21 @@ export function useJumps(options: JumpOptions): Jumps {
     },
     [current, goTo, toasts],
   );
+  /** The number of the entry to which a jump goes as soon as it is rendered; null: none. */
+  const awaited = useRef<{ readonly seq: number; readonly jump: number } | null>(null);
+  const goToAwaited = useCallback(() => {
+    const { rows, transcript } = latest.current;
+    if (awaited.current === null || awaited.current.jump !== jump.current) return;
+    const { seq } = awaited.current;
+    if (!transcript.entries.some((each) => each.seq === seq)) return;
+    awaited.current = null;
+    // An entry may have no row of its own.
+    const at = rows.findLastIndex((row) => (markOf(row)?.seq ?? Number.POSITIVE_INFINITY) <= seq);
+    goTo(at >= 0 ? at : rows.findIndex((row) => markOf(row) !== null));
+  }, [goTo]);
+  const { rows } = options;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other rows are the reason to look again.
+  useEffect(goToAwaited, [rows]);
   const openAt = useCallback(
     async (cursor: string | null) => {
       const mine = ++jump.current;
@@ -112,17 +127,10 @@ export function useJumps(options: JumpOptions): Jumps {
       const seq = await latest.current.transcript.openAt(cursor);
       if (mine !== jump.current) return;
       if (seq === null) return toasts.fail(texts.notFound);
-      for (let frame = 0; frame < 60; frame++) {
-        await new Promise((resolve) => requestAnimationFrame(resolve));
-        if (mine !== jump.current) return;
-        const { rows, transcript } = latest.current;
-        if (!transcript.entries.some((each) => each.seq === seq)) continue;
-        // An entry may have no row of its own.
-        const at = rows.findLastIndex((row) => (markOf(row)?.seq ?? Number.POSITIVE_INFINITY) <= seq);
-        return goTo(at >= 0 ? at : rows.findIndex((row) => markOf(row) !== null));
-      }
+      awaited.current = { seq, jump: mine };
+      goToAwaited();
     },
-    [goTo, toasts],
+    [goToAwaited, toasts],
   );
   const toStart = useCallback(() => void openAt(null), [openAt]);
   const toEnd = useCallback(() => {

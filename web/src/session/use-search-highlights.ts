@@ -1,4 +1,4 @@
-import { type RefObject, useEffect } from 'react';
+import { type RefObject, useEffect, useRef } from 'react';
 
 /** The name in `::highlight(search)`. */
 const name = 'search';
@@ -6,22 +6,48 @@ const name = 'search';
 const maxRanges = 1_000;
 
 /**
- * Marks parts of the text in an element, where a word begins, after each rendering. Without the CSS Custom Highlight API, nothing
- * is marked. The document does not change: its texts may belong to React.
+ * Marks parts of the text in an element, where a word begins, and again when its content changes: rows are rendered by themselves.
+ * Without the CSS Custom Highlight API, nothing is marked. The document does not change: its texts may belong to React.
  */
 export function useSearchHighlights(box: RefObject<HTMLElement | null>, parts: readonly string[]): void {
+  const marked = useRef<Marked | null>(null);
   useEffect(() => {
-    if (!('highlights' in CSS)) return;
-    const ranges = box.current ? rangesIn(box.current, parts) : [];
+    const element = box.current;
+    if (marked.current?.element === element && marked.current.parts === parts) return;
+    marked.current?.stop();
+    marked.current = element === null || parts.length === 0 || !('highlights' in CSS) ? null : mark(element, parts);
+  });
+  useEffect(() => () => marked.current?.stop(), []);
+}
+
+interface Marked {
+  readonly element: HTMLElement;
+  readonly parts: readonly string[];
+  readonly stop: () => void;
+}
+
+function mark(element: HTMLElement, parts: readonly string[]): Marked {
+  let frame = 0;
+  const update = () => {
+    frame = 0;
+    const ranges = rangesIn(element, parts);
     if (ranges.length === 0) CSS.highlights.delete(name);
     else CSS.highlights.set(name, new Highlight(...ranges));
+  };
+  const observer = new MutationObserver(() => {
+    if (frame === 0) frame = requestAnimationFrame(update);
   });
-  useEffect(
-    () => () => {
-      if ('highlights' in CSS) CSS.highlights.delete(name);
+  observer.observe(element, { childList: true, characterData: true, subtree: true });
+  update();
+  return {
+    element,
+    parts,
+    stop() {
+      observer.disconnect();
+      cancelAnimationFrame(frame);
+      CSS.highlights.delete(name);
     },
-    [],
-  );
+  };
 }
 
 function rangesIn(element: HTMLElement, parts: readonly string[]): Range[] {

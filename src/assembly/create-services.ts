@@ -59,7 +59,12 @@ export async function createServices(
   const storage = await openFileStorage({ directory, s3 });
   const files = await openFiles(storage, join(config.dataDir, 'uploads'));
   const segments = createSegmentFiles(storage);
-  const limits = { maxAttachmentBytes, maxToolOutputBytes, checkpoints: config.checkpoints };
+  const limits = {
+    maxAttachmentBytes,
+    maxToolOutputBytes,
+    checkpoints: config.checkpoints,
+    retention: config.retention,
+  };
   const tracing = await openTracing({ ...config.traces, log });
   const parts = { store, notifier, broadcaster, keyring, log, files, segments, metrics: createMetrics(), tracing };
   const base = { ...parts, ...limits, now: () => new Date() };

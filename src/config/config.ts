@@ -2,13 +2,20 @@ import { describeSettings, findSecretValues } from './describe-settings.ts';
 import { findGraphqlProblems, type GraphqlConfig, readGraphqlConfig } from './graphql.ts';
 import { type HttpConfig, readHttpConfig } from './http.ts';
 import { type ProcessConfig, readProcessConfig } from './process.ts';
+import { type RetentionConfig, readRetentionConfig } from './retention.ts';
 import { fileVariable, readSecretFile, readSecretFiles } from './secret-files.ts';
 import { readSessionConfig, type SessionConfig } from './sessions.ts';
 import { findStorageProblems, readStorageConfig, type StorageConfig } from './storage.ts';
 import { secretNames, settingNames, variables } from './variables.ts';
 
 /** The configuration of one process. Paths are absolute. */
-export interface Config extends ProcessConfig, HttpConfig, StorageConfig, SessionConfig, GraphqlConfig {
+export interface Config
+  extends ProcessConfig,
+    HttpConfig,
+    StorageConfig,
+    SessionConfig,
+    RetentionConfig,
+    GraphqlConfig {
   /** The variables that agents may see (PATH, LANG, TERM, TMPDIR), as this process has them. */
   readonly agentBaseEnv: Readonly<Record<string, string>>;
   /**
@@ -59,6 +66,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     ...readHttpConfig(env),
     ...readStorageConfig(env),
     ...readSessionConfig(env),
+    ...readRetentionConfig(env),
     ...readGraphqlConfig(env),
     readVariable: createVariableReader(input),
     agentBaseEnv,

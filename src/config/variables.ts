@@ -3,6 +3,7 @@ import { isSecret } from './forms.ts';
 import { graphqlVariables } from './graphql.ts';
 import { httpVariables } from './http.ts';
 import { processVariables } from './process.ts';
+import { retentionVariables } from './retention.ts';
 import { sessionVariables } from './sessions.ts';
 import { storageVariables } from './storage.ts';
 
@@ -12,6 +13,7 @@ export const variables = z.object({
   ...httpVariables,
   ...storageVariables,
   ...sessionVariables,
+  ...retentionVariables,
   ...graphqlVariables,
 });
 

@@ -67,6 +67,16 @@ export interface CheckpointSettings {
   readonly retentionMs: number | null;
 }
 
+/** Times after which data is deleted; null: never. Those of workspaces and checkpoints are in other settings. */
+export interface RetentionTimes {
+  /** Of a session that has ended. */
+  readonly sessionMs: number | null;
+  /** Of attachments whose session does not go on. */
+  readonly attachmentMs: number | null;
+  readonly auditLogMs: number | null;
+  readonly webhookDeliveryMs: number | null;
+}
+
 /** The services of every domain function: built once by the app. */
 export interface Services {
   readonly store: Store;
@@ -79,6 +89,7 @@ export interface Services {
   /** The content of checkpoints. */
   readonly segments: SegmentFiles;
   readonly checkpoints: CheckpointSettings;
+  readonly retention: RetentionTimes;
   readonly maxAttachmentBytes: number;
   /** The maximum size of all files of tools in one session; 0: they are not stored. */
   readonly maxToolOutputBytes: number;

@@ -8,6 +8,8 @@ import { forgetConsoleSessions } from '../domain/identity/keys/console-sessions.
 import { forgetSignInLinks } from '../domain/identity/sign-on/sign-in-links.ts';
 import { forgetUsedValues } from '../domain/identity/sign-on/used-values.ts';
 import { resealSecrets } from '../domain/library/secrets/reseal-secrets.ts';
+import { deleteOldSessions } from '../domain/retention/delete-sessions.ts';
+import { pruneAuditLogs } from '../domain/retention/prune-audit-log.ts';
 import { deleteOldPagingSnapshots } from '../domain/sessions/paging-snapshots.ts';
 import { pruneWebhooks } from '../domain/webhooks/prune-deliveries.ts';
 
@@ -22,7 +24,7 @@ export interface Scheduled {
 }
 
 /**
- * Deletes expired idempotency keys and paging snapshots, and maintains secrets. Several processes may do it at once:
+ * Deletes expired idempotency keys and paging snapshots, and sessions and audit entries whose retention time has ended, and maintains secrets. Several processes may do it at once:
  * they delete the same rows.
  */
 export function createRetention(services: Services): Scheduled {
@@ -56,6 +58,14 @@ export function createRetention(services: Services): Scheduled {
     );
     await forgetRemovals(services, isStopped).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Old records of deleted resources could not be removed.'),
+    );
+    await deleteOldSessions(services, isStopped).then(
+      (count) => count > 0 && services.log.info({ count }, 'Sessions were deleted: their retention time had ended.'),
+      (error: unknown) => services.log.warn({ err: error }, 'Old sessions could not be deleted.'),
+    );
+    await pruneAuditLogs(services, isStopped).then(
+      (count) => count > 0 && services.log.info({ count }, 'Old entries of the audit log were deleted.'),
+      (error: unknown) => services.log.warn({ err: error }, 'Old entries of the audit log could not be deleted.'),
     );
     await resealSecrets(services, isStopped).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Expired secrets could not be deleted.'),

@@ -108,6 +108,7 @@ it('creates manually what the schema file cannot express', async () => {
   expect(Object.fromEntries(indexes.map(({ name, predicate }) => [name, predicate]))).toEqual({
     'api_key_live': '(revoked_at IS NULL)',
     'automation_by_name': '(deleted_at IS NULL)',
+    'deleted_session_uncleared': '(cleared_at IS NULL)',
     'environment_build_under_way_key':
       "((trigger <> 'SESSION'::text) AND (state = ANY (ARRAY['QUEUED'::text, 'BUILDING'::text])))",
     'follow_up_due': "(state = 'pending'::text)",

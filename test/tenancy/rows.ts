@@ -20,6 +20,7 @@ const ofNobody = new Set([
   'webhook_feed',
   'webhook_progress',
   'resource_change',
+  'deleted_session',
   'used_sign_on_value',
 ]);
 /** Columns that change when a key is used. */

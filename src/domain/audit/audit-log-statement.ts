@@ -18,6 +18,11 @@ export interface EntryOrder<C> {
   readonly cursorOf: (entry: AuditEntryRecord) => string;
   /** The condition on the entry that a cursor refers to; null: a cursor is valid without its entry. */
   readonly isOf: ((cursor: C, bind: Bind) => string) | null;
+  /**
+   * An expression on the row `n` of the enterprise: true if the entry of a cursor is the last that was deleted when its retention ended, false
+   * if later ones were deleted as well, and null otherwise.
+   */
+  readonly isLastForgotten: ((cursor: C, bind: Bind) => string) | null;
   /** The condition on entries beyond a cursor, in the direction of the operator. */
   readonly beyond: (operator: '<' | '>', cursor: C, bind: Bind) => string;
   readonly by: (direction: 'asc' | 'desc') => string;
@@ -32,6 +37,7 @@ export const byTime: EntryOrder<{ readonly at: Date; readonly id: string }> = {
   readCursor: (text) => readTimeCursor('audit.desc', text),
   cursorOf: ({ createdAt, id }) => writeCursor('audit.desc', createdAt.getTime(), id),
   isOf: null,
+  isLastForgotten: null,
   beyond: (operator, { at, id }, bind) =>
     `(e.created_at, e.id) ${operator} (${bind(at)}::timestamptz, ${bind(id)}::text)`,
   by: (direction) => `e.created_at ${direction}, e.id ${direction}`,
@@ -48,6 +54,9 @@ export const byCommit: EntryOrder<{ readonly xid: string; readonly id: string }>
   cursorOf: ({ xid, id }) => writeCursor('audit.asc', xid, id),
   // A database that was restored may lack the entry, and those before it.
   isOf: ({ xid, id }, bind) => `e.id = ${bind(id)} and e.xid = ${bind(xid)}::text::xid8`,
+  isLastForgotten: ({ xid, id }, bind) =>
+    `case when (n.forgotten_audit_xid, n.forgotten_audit_id) >= (${bind(xid)}::text::xid8, ${bind(id)}::text)
+          then n.forgotten_audit_id = ${bind(id)} end`,
   beyond: (operator, { xid, id }, bind) => `(e.xid, e.id) ${operator} (${bind(xid)}::text::xid8, ${bind(id)}::text)`,
   by: (direction) => `e.xid ${direction}, e.id ${direction}`,
   conditions: (filter, bind) => ['e.xid < oldest_transaction()', ...xidBounds(filter, bind)],

@@ -1,6 +1,6 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
-import { type Issue, invalidInput, notFound } from '../../common/errors.ts';
+import { DomainError, type Issue, invalidInput, notFound } from '../../common/errors.ts';
 import type { Context } from '../context.ts';
 import { inOrderOf } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
@@ -39,7 +39,7 @@ export interface AuditLogRequest extends PageRequest {
 /**
  * Lists a page of the enterprise's audit log, or of one organization's, by its id in any form. Throws FORBIDDEN;
  * NOT_FOUND for an organization of another enterprise; INVALID_INPUT; and the errors of {@link pageWindow}. An
- * ascending reader gets BAD_CURSOR for the cursor of an entry that a restored database lacks.
+ * ascending reader gets BAD_CURSOR for the cursor of an entry that a restored database lacks, and of one after which entries were deleted.
  */
 export async function listAuditLog(
   context: Context,
@@ -145,20 +145,30 @@ async function readOrdered<C>(
   });
 }
 
-/** Throws BAD_CURSOR for a cursor without an entry, in an order whose cursors need one. Entries are never deleted. */
+/**
+ * Throws BAD_CURSOR for a cursor without an entry, in an order whose cursors need one. The cursor of the last entry that was deleted
+ * when its retention ended is valid: nothing after it was deleted.
+ */
 async function requireEntriesOf<C>(
   { store, viewer }: Context,
-  { isOf }: EntryOrder<C>,
+  { isOf, isLastForgotten }: EntryOrder<C>,
   window: PageWindow<C>,
   request: PageRequest,
 ): Promise<void> {
   for (const name of ['after', 'before'] as const) {
     const cursor = window[name];
-    if (cursor === null || isOf === null) continue;
+    if (cursor === null || isOf === null || isLastForgotten === null) continue;
     const values: unknown[] = [viewer.enterpriseId];
-    const condition = isOf(cursor, (value) => `$${values.push(value)}`);
-    const found = await store.query(`select 1 from audit_entry e where e.enterprise_id = $1 and ${condition}`, values);
-    if (found.length === 0) throw badCursor(name, request[name] ?? '');
+    const bind = (value: unknown) => `$${values.push(value)}`;
+    const [found] = await store.query<{ isThere: boolean; isLastForgotten: boolean | null }>(
+      `select exists (select 1 from audit_entry e where e.enterprise_id = $1 and ${isOf(cursor, bind)}) as "isThere",
+              ${isLastForgotten(cursor, bind)} as "isLastForgotten" from enterprise n where n.id = $1`,
+      values,
+    );
+    if (found?.isThere === true || found?.isLastForgotten === true) continue;
+    if (found?.isLastForgotten !== false) throw badCursor(name, request[name] ?? '');
+    const message = `Entries after the cursor "${name}" were deleted when their retention ended. Begin again without a cursor.`;
+    throw new DomainError('BAD_CURSOR', message, [{ path: [name], message }]);
   }
 }
 

@@ -65,6 +65,10 @@ export const auditActions = {
     target: 'session',
     meaning: 'Options of a session’s agent were chosen. `changed` in the data names the options.',
   },
+  'delete_session': {
+    target: 'session',
+    meaning: 'The service deleted a session with its log and files, because its retention time had ended.',
+  },
   'delete_session_workspace': {
     target: 'session',
     meaning: 'The deletion of the workspace and home directory of a session was requested.',

@@ -85,7 +85,7 @@ export async function resolveChangeCursor(
   const [row] = await store.query<{ isReached: boolean }>(
     `select $1::xid8 <= next_transaction()
             and ($2::boolean or $1::xid8 > (select max(forgotten_changes_xid) from installation)) as "isReached"`,
-    // Sessions are never removed.
+    // The removals of sessions are never deleted.
     [String(position.xid), tables.every(({ kind }) => kind === 'session')],
   );
   if (row?.isReached !== true) throw badCursor('after', cursor);

@@ -53,6 +53,16 @@ export const sessionTable: ChangeTable = {
   isRemoved: 'false',
 };
 
+/** The deletions of sessions. Their rows are never removed, so that every cursor stays valid. `where`: which ones. */
+export const deletedSessionTable = (...where: readonly string[]): ChangeTable => ({
+  kind: 'session',
+  from: 'deleted_session c',
+  id: 'c.session_id',
+  scopeId: 'c.organization_id',
+  where,
+  isRemoved: 'true',
+});
+
 /** The changes of the resources of a kind. */
 export const resourceTable = (kind: ResourceKind): ChangeTable => ({
   kind,

@@ -9,7 +9,13 @@ import { refuse } from '../../common/errors.ts';
 import type { Context } from '../context.ts';
 import { ofAnySession, viewerOfAnySession } from '../identity/organizations/enterprise-scope.ts';
 import { enterOrganization } from '../identity/organizations/use-organization.ts';
-import { type ChangedKind, type ChangeSource, resourceTable, sessionTable } from './change-source.ts';
+import {
+  type ChangedKind,
+  type ChangeSource,
+  deletedSessionTable,
+  resourceTable,
+  sessionTable,
+} from './change-source.ts';
 import { type ChangeWatches, type EntityChange, watchEntities } from './watch-entities.ts';
 
 /** Permissions of which any one suffices to view the objects of a kind. */
@@ -70,7 +76,9 @@ interface ChangedResource {
 
 const sourceOf = (kinds: readonly ChangedKind[]): ChangeSource<ChangedResource> => ({
   name: 'organizationChanges',
-  tables: kinds.map((kind) => (kind === 'session' ? sessionTable : resourceTable(kind))),
+  tables: kinds.flatMap((kind) =>
+    kind === 'session' ? [sessionTable, deletedSessionTable('not c.is_unlisted')] : [resourceTable(kind)],
+  ),
   record: {
     columns: 's.is_unlisted as "isUnlisted"',
     joins: `left join session s on c.kind = 'session' and s.id = c.id`,

@@ -1,5 +1,5 @@
 import { permissionFor } from '../../auth/permissions.ts';
-import { type ChangeSource, sessionTable } from '../changes/change-source.ts';
+import { type ChangeSource, deletedSessionTable, sessionTable } from '../changes/change-source.ts';
 import { followOrganizations } from '../changes/follow-organizations.ts';
 import { type ChangeWatches, type EntityChange, type EntityFilter, watchEntities } from '../changes/watch-entities.ts';
 import type { Context } from '../context.ts';
@@ -18,14 +18,14 @@ export interface ChangesRequest {
 /** The changes of sessions, with the sessions. */
 export const sessionChanges: ChangeSource<SessionRecord> = {
   name: 'sessionChanges',
-  tables: [sessionTable],
-  record: { columns: sessionColumns, joins: 'join session s on s.id = c.id' },
+  tables: [sessionTable, deletedSessionTable()],
+  record: { columns: sessionColumns, joins: 'left join session s on s.id = c.id' },
   topics: ['organization'],
   createdAt: ({ createdAt }) => createdAt,
 };
 
 /**
- * The changes of sessions, as {@link watchEntities} reports them; sessions are never deleted. ORGANIZATION_NOT_USABLE, NOT_FOUND,
+ * The changes of sessions, as {@link watchEntities} reports them. ORGANIZATION_NOT_USABLE, NOT_FOUND,
  * FORBIDDEN, INVALID_INPUT, BAD_CURSOR before the first one.
  */
 export async function watchChanges(

@@ -35,7 +35,7 @@ builder.subscriptionField('sessionChanges', (t) =>
     description: [
       'Reports sessions when they are started, change, start or stop matching the filter, or are no longer visible. Each change is reported at least once; changes close together (0.1 seconds, plus 1 millisecond for each organization) may arrive as one.',
       'To miss nothing, read `changesCursor` together with the list and send it as `after`, or subscribe first and then read the list within 10 seconds. For a session that does not match the filter, LEFT is reported once until the session matches again, even if the client never had it. LEFT is not reported if the session was started after those 10 seconds and this connection has not reported it, or if it fails a condition that cannot change, such as its creator or origin.',
-      'When an organization is deleted, or the viewer may no longer view its sessions, REMOVED is reported for the last 1,000 sessions that this connection has reported and that match the filter. The subscription ends when no organization is left.',
+      'When a session is deleted because its retention ended, REMOVED is reported, also to clients that never had it. When an organization is deleted, or the viewer may no longer view its sessions, REMOVED is reported for the last 1,000 sessions that this connection has reported and that match the filter. The subscription ends when no organization is left.',
       'Use the filter `{statusDetail: [WAITING_FOR_USER, WAITING_FOR_APPROVAL]}` to follow the sessions that wait for an answer.',
     ].join('\n\n'),
     args: {

@@ -74,7 +74,7 @@ function presentSession(context: Context, session: SessionConsumption): z.input<
   return {
     user_name: session.creatorName ?? 'Service key',
     user_email: session.creatorEmail ?? addressOf(session),
-    session_name: session.title,
+    session_name: session.title ?? 'Deleted session',
     created_at: time(session.createdAt),
     acu_used: session.acus,
     url: sessionUrl(context, session.sessionId),

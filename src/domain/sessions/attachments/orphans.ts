@@ -9,11 +9,19 @@ const unfinishedMs = 60 * 60_000;
 const batchSize = 200;
 
 /** The services of the clean-up. */
-type SweepServices = Pick<Services, 'store' | 'files' | 'now'>;
+type SweepServices = Pick<Services, 'store' | 'files' | 'now' | 'retention'>;
+
+// $1: the end of the time in which an upload may be used; $2: that of the retention time, null: none. A session that goes on, or may go on
+// without a message, needs its attachments.
+const isUnusable = `(
+  (a.session_id is null and a.created_at < $1::timestamptz) or o.deleted_at is not null
+  or exists (select 1 from deleted_session d where d.session_id = a.session_id)
+  or (a.created_at < $2::timestamptz and not exists (
+        select 1 from session s where s.id = a.session_id and s.status not in ('exit', 'error') and not s.is_archived)))`;
 
 /**
- * Deletes attachments that nobody can use any more: those that no session has used within 30 days, those of deleted
- * organizations, and files that a crash of this process left without their row. Returns the number of deleted files.
+ * Deletes attachments that nobody can use any more: those that no session has used within 30 days, those whose retention time has ended, those of deleted
+ * organizations and sessions, and files that a crash of this process left without their row. Returns the number of deleted files.
  * May run in several processes at once. While a backup copies files, no attachment is deleted.
  */
 export async function deleteOrphanedAttachments(services: SweepServices, isStopped: () => boolean): Promise<number> {
@@ -34,12 +42,13 @@ async function deleteUnusedBatch(
   isStopped: () => boolean,
 ): Promise<{ read: number; deleted: number }> {
   const { store, files } = services;
-  const before = new Date(services.now().getTime() - unusedLifetimeMs);
+  const { attachmentMs } = services.retention;
+  const before = (ms: number | null) => (ms === null ? null : new Date(services.now().getTime() - ms));
+  const times = [before(unusedLifetimeMs), before(attachmentMs)];
   const rows = await store.query<{ id: string; storageKey: string }>(
     `select a.id, a.storage_key as "storageKey" from attachment a join organization o on o.id = a.organization_id
-      where (a.session_id is null and a.created_at < $1::timestamptz) or o.deleted_at is not null
-      order by a.created_at, a.id limit $2`,
-    [before, batchSize],
+      where ${isUnusable} order by a.created_at, a.id limit $3`,
+    [...times, batchSize],
   );
   let deleted = 0;
   for (const { id, storageKey } of rows) {
@@ -49,10 +58,10 @@ async function deleteUnusedBatch(
     await files.unsettle(fileId);
     const [done] = await store.execute<{ isFree: boolean }>(
       `with free as materialized (select ${mayGiveUpFiles} as is_free), gone as (
-         delete from attachment a using organization o, free where free.is_free and a.id = $1 and o.id = a.organization_id
-            and (a.session_id is null or o.deleted_at is not null))
+         delete from attachment a using organization o, free
+          where free.is_free and a.id = $3 and o.id = a.organization_id and ${isUnusable})
        select is_free as "isFree" from free`,
-      [id],
+      [...times, id],
     );
     deleted += await discardUnlessUsed(services, fileId, storageKey);
     // The next clean-up goes on.

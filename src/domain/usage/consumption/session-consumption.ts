@@ -18,7 +18,8 @@ import { type PeriodInput, periodOf } from './cycles.ts';
 export interface SessionConsumption {
   readonly sessionId: string;
   readonly acus: number;
-  readonly title: string;
+  /** Null: the session was deleted when its retention ended. */
+  readonly title: string | null;
   readonly createdAt: Date;
   readonly pullRequests: readonly PullRequest[];
   readonly organizationId: string;
@@ -61,12 +62,15 @@ export async function listSessionConsumption(
        select u.session_id, sum(u.acus::numeric)::float8 as acus from usage u
         where ${where.join(' and ')} and ${inLivingOrganization('u')}
         group by u.session_id order by u.session_id ${direction} limit $4)
-     select s.id as "sessionId", used.acus, s.title, s.created_at as "createdAt", s.pull_requests as "pullRequests",
-            o.id as "organizationId", o.name as "organizationName", s.user_id as "userId", s.service_user_id as "serviceUserId",
+     select used.session_id as "sessionId", used.acus, s.title, coalesce(s.created_at, d.created_at) as "createdAt",
+            coalesce(s.pull_requests, '[]') as "pullRequests", o.id as "organizationId", o.name as "organizationName",
+            coalesce(s.user_id, d.user_id) as "userId", coalesce(s.service_user_id, d.service_user_id) as "serviceUserId",
             coalesce(a.name, b.name, a.email) as "creatorName", a.email as "creatorEmail"
-       from used join session s on s.id = used.session_id join organization o on o.id = s.organization_id
-       left join user_account a on a.id = s.user_id left join service_user b on b.id = s.service_user_id
-      order by s.id ${direction}`,
+       from used left join session s on s.id = used.session_id left join deleted_session d on d.session_id = used.session_id
+       join organization o on o.id = coalesce(s.organization_id, d.organization_id)
+       left join user_account a on a.id = coalesce(s.user_id, d.user_id)
+       left join service_user b on b.id = coalesce(s.service_user_id, d.service_user_id)
+      order by used.session_id ${direction}`,
     values,
   );
   return toPage(rows, window, ({ sessionId }) => writeCursor(list, sessionId));

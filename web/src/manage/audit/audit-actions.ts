@@ -44,6 +44,7 @@ export const auditActions = Object.keys({
   DELETE_ROLE: true,
   DELETE_SECRET: true,
   DELETE_SERVICE_USER: true,
+  DELETE_SESSION: true,
   DELETE_SESSION_WORKSPACE: true,
   DELETE_SNAPSHOT: true,
   DELETE_WEBHOOK_ENDPOINT: true,

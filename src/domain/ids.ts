@@ -16,6 +16,7 @@ const kinds = {
   /** A service key as a principal: the id of its API key. */
   serviceKey: { prefix: 'key-', type: 'ServiceKey' },
   role: { prefix: '', type: 'Role' },
+  idpGroup: { prefix: 'idp-group-', type: 'IdpGroup' },
   message: { prefix: 'event-', type: 'SessionMessage' },
   event: { prefix: 'event-', type: 'SessionEvent' },
   followUp: { prefix: 'follow-up-', type: 'FollowUp' },

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { type ServerProcess, startServer } from './server.ts';
 
-/** How long a process answers after it has reported that it stops: balancers see it meanwhile. */
+/** The time for which a process answers after it has reported that it stops: balancers see it meanwhile. */
 const stopDelaySeconds = 2;
 const probeMs = 100;
 

@@ -30,7 +30,7 @@ it.skipIf(testDatabase !== 'postgres')(
     const newer = await makeNewerVersion({
       '29990101000000_expand': 'alter table session add column later text default $$x$$;',
     });
-    const shared = {
+    const shared: Record<string, string> = {
       ...(await makeServerEnv()),
       ATTACHMENTS_DIR: makeDirectory(),
       LOG_LEVEL: 'error',

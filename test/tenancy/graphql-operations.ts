@@ -141,6 +141,7 @@ const kindOfType: Readonly<Record<string, IdKind>> = {
   ApiKey: 'apiKey',
   ServiceKey: 'serviceKey',
   Role: 'role',
+  IdpGroup: 'idpGroup',
   Attachment: 'attachment',
   Playbook: 'playbook',
   KnowledgeNote: 'note',

@@ -8,6 +8,7 @@ import { beginRegistrationSchema } from '../../domain/github-apps/begin-registra
 import { completeInstallationSchema } from '../../domain/github-apps/complete-installation.ts';
 import { completeRegistrationSchema } from '../../domain/github-apps/complete-registration.ts';
 import { idempotencyKeyLimits } from '../../domain/idempotency.ts';
+import { registerGroupsSchema } from '../../domain/identity/idp-groups/register-idp-groups.ts';
 import { acuLimitSchema } from '../../domain/identity/organizations/acu-limits.ts';
 import { allowedTagsSchema } from '../../domain/identity/organizations/allowed-tags.ts';
 import { defaultModelSchema } from '../../domain/identity/organizations/default-models.ts';
@@ -82,6 +83,7 @@ const rulesOf: Readonly<Record<string, Rules>> = {
   MonitorSessionActionInput: { schema: actionPrompts },
   ProviderKeyPricesInput: { schema: pricesSchema },
   QuestionAnswerInput: { schema: answerTextSchema, path: ['answer'] },
+  RegisterIdpGroupsInput: { schema: registerGroupsSchema },
   RemoveAllowedTagsInput: { schema: allowedTagsSchema },
   RemoveSessionTagsInput: { schema: sessionTagsSchema },
   ReplaceAllowedTagsInput: { schema: allowedTagsSchema },

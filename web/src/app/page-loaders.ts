@@ -27,6 +27,8 @@ export const pageLoaders: Readonly<Record<string, PageLoader>> = {
   '/manage/members': async () => (await import('../manage/members/members-page.tsx')).MembersPage,
   '/manage/users': async () => (await import('../manage/users/users-page.tsx')).UsersPage,
   '/manage/users/:id': async () => (await import('../manage/users/user-page.tsx')).UserPage,
+  '/manage/groups': async () => (await import('../manage/groups/groups-page.tsx')).GroupsPage,
+  '/manage/groups/:id': async () => (await import('../manage/groups/group-page.tsx')).GroupPage,
   '/manage/organizations': async () =>
     (await import('../manage/organizations/organizations-page.tsx')).OrganizationsPage,
   '/manage/roles': async () => (await import('../manage/roles/roles-page.tsx')).RolesPage,

@@ -116,6 +116,12 @@ export const settingsNavigation: readonly NavigationGroup[] = [
       { path: '/manage/enterprise', label: common.enterprise, icon: 'system', isFor: mayChangeEnterprise },
       { path: '/manage/organizations', label: texts.organizations, icon: 'building', isFor: mayChangeOrganizations },
       { path: '/manage/users', label: common.users, icon: 'user', isFor: ({ may }) => may('VIEW_ACCOUNT_MEMBERSHIP') },
+      {
+        path: '/manage/groups',
+        label: common.groups,
+        icon: 'users',
+        isFor: ({ may }) => may('VIEW_ACCOUNT_MEMBERSHIP'),
+      },
       { path: '/manage/roles', label: common.roles, icon: 'check', isFor: ({ may }) => may('VIEW_ACCOUNT_MEMBERSHIP') },
       { path: '/manage/agents', label: texts.agents, icon: 'power', isFor: mayChangeSettings },
       { path: '/manage/git', label: texts.git, icon: 'pull', isFor: mayChangeOrganization },

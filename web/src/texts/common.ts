@@ -95,6 +95,7 @@ export const common = {
   repository: 'Repository',
   retry: 'Retry',
   revoke: 'Revoke',
+  groups: 'Groups',
   role: 'Role',
   roles: 'Roles',
   rotate: 'Rotate',

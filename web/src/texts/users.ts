@@ -12,16 +12,20 @@ export const roleForm = {
   editRole: 'Edit role',
 };
 
-export const userPage = {
-  userNotFound: 'User not found',
-  notFoundText: 'The user may have been deleted.',
+export const roleList = {
+  more: 'more',
   editRole: ({ assignment }: Strings<'assignment'>) => `Edit the role: ${assignment}`,
   removeFrom: ({ assignment }: Strings<'assignment'>) => `Remove from ${assignment}`,
   addEnterpriseRole: 'Add enterprise role',
   addToOrganization: 'Add to organization',
+  removeTitle: ({ called, leaving }: Strings<'called' | 'leaving'>) => `Remove ${called} from ${leaving}?`,
+};
+
+export const userPage = {
+  userNotFound: 'User not found',
+  notFoundText: 'The user may have been deleted.',
   noRoles: 'This user has no roles that you can view.',
   allUsers: 'All users',
-  removeTitle: ({ called, leaving }: Strings<'called' | 'leaving'>) => `Remove ${called} from ${leaving}?`,
   deleteText: 'Their roles and keys are removed. Everything they created is kept.',
   removeText: 'They and their keys lose access, unless another role grants it. Their sessions are kept.',
   nameSaved: 'Name saved.',

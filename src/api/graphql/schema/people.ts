@@ -116,7 +116,8 @@ builder.node(ServiceUser, {
   }),
 });
 
-const roleAssignmentsOfHolder =
+/** Reads the role assignments of a principal or group. */
+export const roleAssignmentsOfHolder =
   (kind: RoleHolderKind) =>
   ({ id }: { readonly id: string }, { filter, orderBy }: RoleListArgs, { domain }: GraphqlContext) => {
     requireShortLists(filter ?? {});
@@ -129,7 +130,8 @@ const roleAssignmentsOfHolder =
 
 type RoleListArgs = ListArgs<typeof RoleAssignmentFilterInput.$inferInput, ListOrder<'createdAt'>>;
 
-const roleAssignments = {
+/** The types of lists of role assignments. */
+export const roleAssignments = {
   types: RoleAssignmentList,
   filter: RoleAssignmentFilterInput,
   order: RoleAssignmentOrderInput,

@@ -16,6 +16,7 @@ import { gitPermissionSchema } from '../../../domain/git-connections/change-git-
 import { gitConnectionSchema } from '../../../domain/git-connections/connection-input.ts';
 import { findGitConnections } from '../../../domain/git-connections/git-connections.ts';
 import { findGitPermissions } from '../../../domain/git-connections/git-permissions.ts';
+import { findIdpGroups } from '../../../domain/identity/idp-groups/idp-groups.ts';
 import { apiKeySchema } from '../../../domain/identity/keys/api-keys.ts';
 import { findServiceKeys } from '../../../domain/identity/keys/find-service-keys.ts';
 import { findApiKeys } from '../../../domain/identity/keys/key-record.ts';
@@ -67,6 +68,7 @@ import { CreateGitConnectionPayload } from './git-connection-mutations.ts';
 import { GitConnection, GitConnectionList } from './git-connections.ts';
 import { CreateGitPermissionPayload } from './git-permission-mutations.ts';
 import { GitPermission, GitPermissionList } from './git-permissions.ts';
+import { IdpGroup } from './idp-groups.ts';
 import { KnowledgeFolder, KnowledgeFolderList, KnowledgeNote, KnowledgeNoteList } from './knowledge.ts';
 import { CreateKnowledgeFolderPayload } from './knowledge-folder-mutations.ts';
 import { CreateKnowledgeNotePayload } from './knowledge-mutations.ts';
@@ -182,6 +184,7 @@ const all = {
     changes: 'A custom role of the enterprise. Needs VIEW_ACCOUNT_MEMBERSHIP.',
     inputs: both(roleSchema),
   }),
+  idpGroup: resource(IdpGroup, { load: by(findIdpGroups), lookup: 'group of an identity provider' }),
   apiKey: resource(ApiKey, {
     load: by(findApiKeys),
     lookup: 'API key',

@@ -3,9 +3,14 @@ import { requireEnterprisePermission } from '../../../auth/viewer.ts';
 import { notFound } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
+import { inOrderOf } from '../../find-by-ids.ts';
+import { parseId } from '../../ids.ts';
 import { isStorable } from '../../input.ts';
+import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
+import type { NestedList } from '../../nested-pages.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
-import { sortedPage } from '../../sorted-pages.ts';
+import { textKey } from '../../sort-keys.ts';
+import { inOrder, type ListOrder, sortedPage } from '../../sorted-pages.ts';
 import type { RoleAssignmentRecord } from '../people/role-assignments.ts';
 import { type RoleColumns, roleColumns, toRole } from '../people/roles.ts';
 
@@ -62,6 +67,69 @@ export async function getIdpGroup(context: Context, name: string, scope: GroupSc
     group && scope !== 'registered' ? await rolesOfGroups(context, [group.id], organizationOf(scope)) : null;
   if (group === null || roles?.get(group.id)?.length === 0) throw notFound('IdP group');
   return group;
+}
+
+/** Returns the groups of these unprefixed ids, in their order; null for each other id, and without the permission. */
+export async function findIdpGroups(
+  { viewer, store }: Pick<Context, 'viewer' | 'store'>,
+  ids: readonly string[],
+): Promise<(IdpGroupRecord | null)[]> {
+  if (!viewer.enterprisePermissions.has(permissionFor.viewEnterpriseMembers)) return ids.map(() => null);
+  const rows = await store.query<IdpGroupRecord>(
+    `select ${groupColumns} from idp_group g where g.id = any($1::text[]) and g.enterprise_id = $2`,
+    [ids, viewer.enterpriseId],
+  );
+  return inOrderOf(ids, rows);
+}
+
+/** Returns the name of a group by its id in any form. Throws FORBIDDEN without a permission to change groups, NOT_FOUND. */
+export async function nameOfIdpGroup(context: Context, id: string): Promise<string> {
+  requireEnterprisePermission(context.viewer, permissionFor.assignRole);
+  const [group] = await context.store.query<{ name: string }>(
+    'select g.name from idp_group g where g.id = $1 and g.enterprise_id = $2',
+    [parseId('idpGroup', id), context.viewer.enterpriseId],
+  );
+  if (!group) throw notFound('IdP group');
+  return group.name;
+}
+
+/** Conditions of a list of groups; ids are unprefixed. `search`: in the name. `roleIds`: groups with one of them in any scope. */
+export interface IdpGroupFilter extends Omit<ListFilter, 'createdBy'> {
+  readonly roleIds?: readonly string[] | undefined;
+}
+
+const sortKeys = { name: textKey('IdpGroup', 'name') };
+
+/** An order of a list of groups. */
+export type IdpGroupOrder = ListOrder<'createdAt' | keyof typeof sortKeys>;
+
+/** Returns the registered groups of the enterprise as a list that can be ordered and counted. Throws FORBIDDEN, INVALID_INPUT. */
+export function idpGroupsOf(
+  { viewer }: Context,
+  filter: IdpGroupFilter = {},
+  order?: IdpGroupOrder | null,
+): NestedList<IdpGroupRecord> {
+  requireEnterprisePermission(viewer, permissionFor.viewEnterpriseMembers);
+  checkListFilter(filter);
+  const { roleIds } = filter;
+  return {
+    ...inOrder('idpGroups', order, sortKeys),
+    key: `IdP groups ${JSON.stringify([filter, order])}`,
+    ownerId: viewer.enterpriseId,
+    row: 'g',
+    table: 'idp_group',
+    columns: groupColumns,
+    owners: () => '',
+    where: (bind) => [
+      'g.enterprise_id = owner.id',
+      ...(roleIds === undefined
+        ? []
+        : [
+            `exists (select 1 from idp_group_role gr where gr.group_id = g.id and gr.role_id = any(${bind(roleIds)}::text[]))`,
+          ]),
+      ...listFilterConditions('g', filter, ['name'], bind),
+    ],
+  };
 }
 
 /** Returns the organization of a scope; undefined: every scope. */

@@ -14,18 +14,26 @@ export type ListedRoleAssignment = RoleAssignmentRecord & { readonly id: string;
 // The permissions to see the roles of others: in an organization, and everywhere.
 const holders = {
   user: {
+    table: 'role_assignment',
     column: 'user_id',
     ofOrganization: permissionFor.viewMembers,
     ofEnterprise: permissionFor.viewEnterpriseMembers,
   },
   serviceUser: {
+    table: 'role_assignment',
     column: 'service_user_id',
     ofOrganization: permissionFor.viewServiceUsers,
     ofEnterprise: permissionFor.viewEnterpriseServiceUsers,
   },
+  idpGroup: {
+    table: 'idp_group_role',
+    column: 'group_id',
+    ofOrganization: permissionFor.viewMembers,
+    ofEnterprise: permissionFor.viewEnterpriseMembers,
+  },
 } as const;
 
-/** The kind of principal whose roles a list has. */
+/** The kind of principal, or of group, whose roles a list has. */
 export type RoleHolderKind = keyof typeof holders;
 
 /**
@@ -40,7 +48,7 @@ export interface RoleAssignmentFilter {
 type Row = RoleColumns & Omit<ListedRoleAssignment, 'role'>;
 
 /**
- * Returns the role assignments of a user or service user, by its unprefixed id, as a nested list. The viewer sees its
+ * Returns the role assignments of a user, service user or group, by its unprefixed id, as a nested list. The viewer sees its
  * own, those in organizations whose members, or service users, it may see, and all if it may see the enterprise's.
  */
 export function roleAssignmentsOf(
@@ -50,7 +58,7 @@ export function roleAssignmentsOf(
   filter: RoleAssignmentFilter = {},
   order?: ListOrder<'createdAt'> | null,
 ): NestedList<ListedRoleAssignment> {
-  const { column, ofOrganization, ofEnterprise } = holders[kind];
+  const { table, column, ofOrganization, ofEnterprise } = holders[kind];
   const { all, ids } = organizationsWith(viewer, ofOrganization);
   const seesEnterprise = viewer.enterprisePermissions.has(ofEnterprise);
   const isVisible = (bind: Bind) =>
@@ -61,7 +69,7 @@ export function roleAssignmentsOf(
     key: `role assignments ${JSON.stringify([kind, filter, order])}`,
     ownerId: holderId,
     row: 'a',
-    table: 'role_assignment',
+    table,
     columns: `a.id, a.organization_id as "organizationId", a.created_at as "createdAt", ${roleColumns}`,
     joins: 'join role r on r.id = a.role_id',
     toItem: (row: Row): ListedRoleAssignment => {

@@ -5,38 +5,37 @@ import { errorOf } from '../../ui/field.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 import { RoleSelect } from '../kit/role-select.tsx';
-import { scopeOf } from '../kit/scope-input.ts';
 import { OrganizationPicker } from './organization-picker.tsx';
-import { useAssign } from './use-assign.ts';
 
-/** A scope in which a user has a role or gets one; null: the enterprise. */
+/** A scope in which a user or group has a role or gets one; null: the enterprise. */
 export interface RoleAssignment {
   readonly organizationId: string | null;
   readonly roleId: string;
 }
 
+/** Sets the only role in a scope; resolves to its errors, null for none. */
+export type Assign = (organizationId: string | null, roleId: string) => Promise<readonly FormProblem[] | null>;
+
 interface RoleFormProps {
-  readonly userId: string;
+  readonly assign: Assign;
+  readonly isBusy: boolean;
   /** The scope of the role; null: an organization selected here. */
   readonly assignment: RoleAssignment | null;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
-/** Sets a user's role in a scope; it replaces the current one. */
-export function RoleForm({ userId, assignment, onClose, onDone }: RoleFormProps) {
+/** Sets the role of a user or group in a scope; it replaces the current one. */
+export function RoleForm({ assign, isBusy, assignment, onClose, onDone }: RoleFormProps) {
   const toasts = useToasts();
   const [chosen, setChosen] = useState('');
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
-  const [assign, isBusy] = useAssign();
   const organizationId = assignment === null ? chosen : assignment.organizationId;
   const submit = async (fields: FormFields) => {
     if (organizationId === '') {
       return setErrors([{ message: texts.selectOrganization, path: ['organizationId'] }]);
     }
-    const { errors: refused } = await assign({
-      input: { principal: { userId }, scope: scopeOf(organizationId), roleId: fields.text('roleId') },
-    });
+    const refused = await assign(organizationId, fields.text('roleId'));
     setErrors(refused);
     if (refused !== null) return;
     toasts.say(texts.roleSaved);

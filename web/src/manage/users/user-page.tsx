@@ -1,4 +1,4 @@
-import { type FormEvent, Suspense, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
 import { Link, useLocation } from 'wouter';
 import type { signInLink_user$key } from '../../__generated__/signInLink_user.graphql.ts';
@@ -15,19 +15,15 @@ import { userPage as texts } from '../../texts/users.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { errorOf, TextField } from '../../ui/field.tsx';
-import { More } from '../../ui/more.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { visible } from '../../ui/visible.ts';
-import { actionsColumn, FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
+import { FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
 import { scopeOf } from '../kit/scope-input.ts';
-import { type RoleAssignment, RoleForm } from './role-form.tsx';
+import { RoleList } from './role-list.tsx';
 import { SignInLinkSection } from './sign-in-link.tsx';
-import { useUnassign } from './use-assign.ts';
-
-type Assignment = userPage_user$data['roleAssignments']['edges'][number]['node'];
+import { useAssign, useUnassign } from './use-assign.ts';
 
 /** `/manage/users/:id`: a user of the enterprise and their role in each scope. */
 export function UserPage({ id }: { readonly id: string }) {
@@ -55,10 +51,6 @@ export function UserPage({ id }: { readonly id: string }) {
   }
   return <LoadedUser user={node.user} link={node.link} onChanged={() => setFetchKey((before) => before + 1)} />;
 }
-
-const keyOf = ({ organizationId }: Assignment) => organizationId ?? '';
-const nameOf = ({ organizationId, organization }: Assignment) =>
-  organizationId == null ? common.enterprise : (organization?.name ?? organizationId);
 
 interface LoadedUserProps {
   readonly user: userPage_user$key;
@@ -101,8 +93,8 @@ function LoadedUser({ user, link, onChanged }: LoadedUserProps) {
   const { may } = useSigned();
   const toasts = useToasts();
   const [, go] = useLocation();
-  const [form, setForm] = useState<RoleAssignment | 'organization' | null>(null);
-  const [leaving, setLeaving] = useState<Assignment | 'all' | null>(null);
+  const [isDeletion, setDeletion] = useState(false);
+  const [assign, isAssigning] = useAssign();
   const [unassign, isRemoving] = useUnassign();
   const [remove, isDeleting] = useMutation<userPageDeleteMutation>(graphql`
     mutation userPageDeleteMutation($input: DeleteUserInput!) {
@@ -117,53 +109,20 @@ function LoadedUser({ user, link, onChanged }: LoadedUserProps) {
   const called = data.name ?? data.email;
   const mayChange = may('MANAGE_ACCOUNT_MEMBERSHIP');
   const assignments = data.roleAssignments.edges.map(({ node }) => node);
-  const leave = async () => {
-    if (leaving === null) return;
-    const { userId } = data;
-    const { errors } =
-      leaving === 'all'
-        ? await remove({ input: { userId } })
-        : await unassign({ input: { principal: { userId }, scope: scopeOf(leaving.organizationId ?? null) } });
-    setLeaving(null);
+  const principal = { userId: data.userId };
+  const deleteUser = async () => {
+    const { errors } = await remove({ input: principal });
+    setDeletion(false);
     if (errors !== null) return;
-    toasts.say(leaving === 'all' ? common.deletedName({ name: called }) : common.removedName({ name: called }));
-    if (leaving === 'all') go('/manage/users');
-    else onChanged();
+    toasts.say(common.deletedName({ name: called }));
+    go('/manage/users');
   };
-  const columns: readonly Column<Assignment>[] = [
-    { label: common.scope, cell: nameOf },
-    { label: common.role, cell: ({ role }) => role.name },
-    actionsColumn((assignment) =>
-      mayChange ? (
-        <>
-          <Button
-            size="small"
-            aria-label={texts.editRole({ assignment: nameOf(assignment) })}
-            onClick={() =>
-              setForm({ organizationId: assignment.organizationId ?? null, roleId: assignment.role.roleId })
-            }
-          >
-            {common.edit}
-          </Button>
-          <Button
-            size="small"
-            tone="danger"
-            aria-label={texts.removeFrom({ assignment: nameOf(assignment) })}
-            onClick={() => setLeaving(assignment)}
-          >
-            {common.remove}
-          </Button>
-        </>
-      ) : null,
-    ),
-  ];
-  const isOnEnterprise = assignments.some(({ organizationId }) => organizationId == null);
   return (
     <Page
       title={called}
       actions={
         mayChange && (
-          <Button tone="danger" onClick={() => setLeaving('all')}>
+          <Button tone="danger" onClick={() => setDeletion(true)}>
             {common.delete}
           </Button>
         )
@@ -171,56 +130,37 @@ function LoadedUser({ user, link, onChanged }: LoadedUserProps) {
     >
       <div className="sheets">
         <Facts user={data} mayChange={mayChange} />
-        <section className="card sheet" aria-labelledby="roles">
-          <header>
-            <h2 id="roles">{common.roles}</h2>
-            {mayChange && (
-              <div className="buttons">
-                {!isOnEnterprise && !hasNext && (
-                  <Button onClick={() => setForm({ organizationId: null, roleId: 'account_member' })}>
-                    {texts.addEnterpriseRole}
-                  </Button>
-                )}
-                <Button icon="plus" onClick={() => setForm('organization')}>
-                  {texts.addToOrganization}
-                </Button>
-              </div>
-            )}
-          </header>
-          {assignments.length === 0 ? (
-            <p className="soft">{texts.noRoles}</p>
-          ) : (
-            <Table label={common.roles} columns={columns} rows={assignments} keyOf={keyOf} />
-          )}
-          <More hasMore={hasNext} isLoading={isLoadingNext} onMore={() => loadNext(50)} />
-        </section>
+        <RoleList
+          called={called}
+          assignments={assignments}
+          hasMore={hasNext}
+          isLoading={isLoadingNext}
+          onMore={() => loadNext(50)}
+          mayChange={mayChange}
+          noRoles={texts.noRoles}
+          removeText={() => texts.removeText}
+          assign={async (organizationId, roleId) =>
+            (await assign({ input: { principal, scope: scopeOf(organizationId), roleId } })).errors
+          }
+          unassign={async (organizationId) =>
+            (await unassign({ input: { principal, scope: scopeOf(organizationId) } })).errors
+          }
+          isBusy={isAssigning || isRemoving}
+          onChanged={onChanged}
+        />
         {link && <SignInLinkSection user={link} />}
         <p>
           <Link href="/manage/users">{texts.allUsers}</Link>
         </p>
       </div>
-      {form && (
-        <Suspense fallback={null}>
-          <RoleForm
-            userId={data.userId}
-            assignment={form === 'organization' ? null : form}
-            onClose={() => setForm(null)}
-            onDone={onChanged}
-          />
-        </Suspense>
-      )}
-      {leaving && (
+      {isDeletion && (
         <Confirm
-          title={
-            leaving === 'all'
-              ? common.deleteNameTitle({ name: called })
-              : texts.removeTitle({ called, leaving: nameOf(leaving) })
-          }
-          text={leaving === 'all' ? texts.deleteText : texts.removeText}
-          confirmLabel={leaving === 'all' ? common.delete : common.remove}
-          isBusy={isRemoving || isDeleting}
-          onClose={() => setLeaving(null)}
-          onConfirm={() => void leave()}
+          title={common.deleteNameTitle({ name: called })}
+          text={texts.deleteText}
+          confirmLabel={common.delete}
+          isBusy={isDeleting}
+          onClose={() => setDeletion(false)}
+          onConfirm={() => void deleteUser()}
         />
       )}
     </Page>

@@ -20,6 +20,7 @@ import { matchesText } from '../../ui/text-filter.ts';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
 import { List } from '../kit/kit.ts';
+import { inOrganizations } from './in-organizations.ts';
 import { NewUser } from './new-user.tsx';
 
 type User = usersPage_enterprise$data['users']['edges'][number]['node'];
@@ -138,14 +139,6 @@ const columns: readonly Column<User>[] = [
     label: common.enterpriseRole,
     cell: ({ roleAssignments: { nodes } }) => nodes.find((each) => each.organizationId === null)?.role.name ?? '',
   },
-  {
-    label: texts.organizations,
-    cell: ({ roleAssignments: { nodes, pageInfo } }) => {
-      const organizationNames = nodes
-        .filter((each) => each.organizationId !== null)
-        .map(({ organization, organizationId, role }) => `${organization?.name ?? organizationId} (${role.name})`);
-      return [...organizationNames, ...(pageInfo.hasNextPage ? ['more'] : [])].join(', ');
-    },
-  },
+  { label: texts.organizations, cell: ({ roleAssignments }) => inOrganizations(roleAssignments) },
   { label: texts.added, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];

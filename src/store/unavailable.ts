@@ -77,8 +77,22 @@ const prismaKinds = new Set(['ConnectionClosed', 'DatabaseNotReachable', 'Socket
 const messages =
   /^(?:Connection terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|Client (?:has encountered a connection error|was closed) and is not queryable|Cannot use a pool after calling end|PGlite is clos)/;
 
-/** Names of errors of S3 and of its client. */
-const s3Names = new Set(['NetworkingError', 'RequestTimeout', 'ServiceUnavailable', 'SlowDown', 'TimeoutError']);
+/** Names of errors of S3 and of its client. A bucket that refuses the key serves again when the operator has corrected it. */
+const s3Names = new Set([
+  'AccessDenied',
+  'CredentialsProviderError',
+  'ExpiredToken',
+  'InvalidAccessKeyId',
+  'InvalidToken',
+  'NetworkingError',
+  'NoSuchBucket',
+  'RequestTimeTooSkewed',
+  'RequestTimeout',
+  'ServiceUnavailable',
+  'SignatureDoesNotMatch',
+  'SlowDown',
+  'TimeoutError',
+]);
 
 const fullCodes = new Set(['53100', 'ENOSPC', 'EDQUOT']);
 const diskCodes = new Set(['EIO', 'EROFS', 'ESTALE']);

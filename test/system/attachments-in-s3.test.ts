@@ -56,7 +56,7 @@ it('creates no attachment if the bucket refuses it', async () => {
   try {
     const path = `/v3/organizations/${own.organizationId}/attachments`;
     const answer = await upload(own, own.adminToken, path, { name: 'a.txt', content: 'x' });
-    expect(answer.status).toBe(500);
+    expect(answer.status).toBe(503);
     expect(JSON.stringify(answer.body)).not.toContain('AccessDenied');
     const [row] = await own.app.services.store.query<{ n: number }>('select count(*)::int as n from attachment');
     expect(row?.n).toBe(0);

@@ -119,6 +119,7 @@ export const common = {
   value: 'Value',
   webhooks: 'Webhooks',
   addedName: ({ name }: Strings<'name'>) => `Added ${name}.`,
+  backTo: ({ name }: Strings<'name'>) => `Back to ${name}`,
   copyName: ({ name }: Strings<'name'>) => `Copy ${name}`,
   createdName: ({ name }: Strings<'name'>) => `Created ${name}.`,
   defaultName: ({ name }: Strings<'name'>) => `${name} (default)`,

@@ -9,6 +9,7 @@ import type { automationPageQuery } from '../../__generated__/automationPageQuer
 import type { automationPageRotateMutation } from '../../__generated__/automationPageRotateMutation.graphql.ts';
 import type { automationPageRunsQuery } from '../../__generated__/automationPageRunsQuery.graphql.ts';
 import type { automationPageSubscription } from '../../__generated__/automationPageSubscription.graphql.ts';
+import { NotFound } from '../../layout/not-found.tsx';
 import { Page } from '../../layout/page.tsx';
 import { useLive } from '../../relay/use-live.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
@@ -18,7 +19,6 @@ import { nameOf } from '../../ui/actor.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CopyLine } from '../kit/kit.ts';
 import { AutomationButtons } from './automation-buttons.tsx';
@@ -71,7 +71,14 @@ function LoadedAutomation({ id }: { readonly id: string }) {
     { fetchPolicy: 'store-and-network', fetchKey },
   );
   if (node?.__typename !== 'Automation' || node.deletedAt || !node.automation) {
-    return <Empty title={texts.automationNotFound} text={common.mayBeDeleted} />;
+    return (
+      <NotFound
+        title={texts.automationNotFound}
+        text={common.mayBeDeleted}
+        path="/manage/automations"
+        list={common.automations}
+      />
+    );
   }
   return <Shown found={node.automation} onChanged={() => setFetchKey((before) => before + 1)} />;
 }

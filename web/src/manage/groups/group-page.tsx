@@ -6,6 +6,7 @@ import type { groupPageDeleteMutation } from '../../__generated__/groupPageDelet
 import type { groupPagePaginationQuery } from '../../__generated__/groupPagePaginationQuery.graphql.ts';
 import type { groupPageQuery } from '../../__generated__/groupPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
+import { NotFound } from '../../layout/not-found.tsx';
 import { Page } from '../../layout/page.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { common } from '../../texts/common.ts';
@@ -13,7 +14,6 @@ import { groupsPage, groupPage as texts } from '../../texts/groups.ts';
 import { userPage } from '../../texts/users.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
-import { Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { visible } from '../../ui/visible.ts';
@@ -37,7 +37,8 @@ export function GroupPage({ id }: { readonly id: string }) {
     { id },
     { fetchPolicy: 'store-and-network', fetchKey },
   );
-  if (!node?.group) return <Empty title={texts.notFound} text={texts.notFoundText} />;
+  if (!node?.group)
+    return <NotFound title={texts.notFound} text={texts.notFoundText} path="/manage/groups" list={common.groups} />;
   return <Group group={node.group} onChanged={() => setFetchKey((before) => before + 1)} />;
 }
 

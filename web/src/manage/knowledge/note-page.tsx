@@ -4,13 +4,13 @@ import type { notePageCreateMutation } from '../../__generated__/notePageCreateM
 import type { notePageQuery, notePageQuery$data } from '../../__generated__/notePageQuery.graphql.ts';
 import type { notePageUpdateMutation } from '../../__generated__/notePageUpdateMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
+import { NotFound } from '../../layout/not-found.tsx';
 import { useFolderChoices } from '../../pickers/use-folder-choices.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { common } from '../../texts/common.ts';
 import { notePage as texts } from '../../texts/knowledge.ts';
 import { errorOf, TextField } from '../../ui/field.tsx';
 import { Picker } from '../../ui/picker.tsx';
-import { Empty } from '../../ui/states.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { checkMacro } from '../kit/checks.ts';
 import {
@@ -67,7 +67,15 @@ function LoadedNote({ id }: { readonly id: string }) {
   const { node } = useLazyLoadQuery<notePageQuery>(query, { id }, { fetchPolicy: 'network-only' });
   // The version at the time of opening: unsaved input survives changes by others.
   const [note] = useState(() => usable(node));
-  if (!note) return <Empty title={texts.noteNotFound} text={common.mayBeDeleted} />;
+  if (!note)
+    return (
+      <NotFound
+        title={texts.noteNotFound}
+        text={common.mayBeDeleted}
+        path="/manage/knowledge"
+        list={common.knowledge}
+      />
+    );
   return <NoteForm note={note} />;
 }
 

@@ -4,12 +4,12 @@ import type { playbookPageCreateMutation } from '../../__generated__/playbookPag
 import type { playbookPageQuery, playbookPageQuery$data } from '../../__generated__/playbookPageQuery.graphql.ts';
 import type { playbookPageUpdateMutation } from '../../__generated__/playbookPageUpdateMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
+import { NotFound } from '../../layout/not-found.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { common } from '../../texts/common.ts';
 import { playbookPage as texts } from '../../texts/playbooks.ts';
 import { nameOf } from '../../ui/actor.ts';
 import { errorOf, TextArea, TextField } from '../../ui/field.tsx';
-import { Empty } from '../../ui/states.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { checkJson, checkMacro } from '../kit/checks.ts';
 import {
@@ -66,7 +66,15 @@ function LoadedPlaybook({ id }: { readonly id: string }) {
   const { node } = useLazyLoadQuery<playbookPageQuery>(query, { id }, { fetchPolicy: 'network-only' });
   // The version at the time of opening: unsaved input survives changes by others.
   const [playbook] = useState(() => usable(node));
-  if (!playbook) return <Empty title={texts.playbookNotFound} text={common.mayBeDeleted} />;
+  if (!playbook)
+    return (
+      <NotFound
+        title={texts.playbookNotFound}
+        text={common.mayBeDeleted}
+        path="/manage/playbooks"
+        list={common.playbooks}
+      />
+    );
   return <PlaybookForm playbook={playbook} />;
 }
 

@@ -2,11 +2,11 @@ import { graphql, useLazyLoadQuery } from 'react-relay';
 import { Link } from 'wouter';
 import type { repositoryPageQuery } from '../../__generated__/repositoryPageQuery.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
+import { NotFound } from '../../layout/not-found.tsx';
 import { Page } from '../../layout/page.tsx';
 import { common } from '../../texts/common.ts';
 import { repositoryPage as texts } from '../../texts/repositories.ts';
 import { safeAddress } from '../../ui/safe-address.ts';
-import { Empty } from '../../ui/states.tsx';
 import { visible } from '../../ui/visible.ts';
 import '../kit/kit.ts';
 import { BranchSettings } from './branch-settings.tsx';
@@ -40,7 +40,14 @@ export function RepositoryPage({ id }: { readonly id: string }) {
   );
   const repository = found.organization?.repository;
   if (!repository) {
-    return <Empty title={texts.repositoryNotFound} text={texts.notFoundText} />;
+    return (
+      <NotFound
+        title={texts.repositoryNotFound}
+        text={texts.notFoundText}
+        path="/manage/repositories"
+        list={common.repositories}
+      />
+    );
   }
   const address = repository.webUrl ? safeAddress(repository.webUrl) : undefined;
   return (

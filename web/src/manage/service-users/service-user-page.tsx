@@ -2,11 +2,11 @@ import { useState } from 'react';
 import { graphql, useLazyLoadQuery } from 'react-relay';
 import { Link } from 'wouter';
 import type { serviceUserPageQuery } from '../../__generated__/serviceUserPageQuery.graphql.ts';
+import { NotFound } from '../../layout/not-found.tsx';
 import { Page } from '../../layout/page.tsx';
 import { common } from '../../texts/common.ts';
 import { serviceUserPage as texts } from '../../texts/service-users.ts';
 import { Button } from '../../ui/button.tsx';
-import { Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ShownOnce } from '../kit/kit.ts';
 import { KeyForm } from './key-form.tsx';
@@ -53,7 +53,14 @@ export function ServiceUserPage({ id }: { readonly id: string }) {
     { fetchPolicy: 'store-and-network', fetchKey },
   );
   if (node?.__typename !== 'ServiceUser' || node.deletedAt) {
-    return <Empty title={texts.serviceUserNotFound} text={common.mayBeDeleted} />;
+    return (
+      <NotFound
+        title={texts.serviceUserNotFound}
+        text={common.mayBeDeleted}
+        path="/manage/service-users"
+        list={common.serviceUsers}
+      />
+    );
   }
   const again = () => setFetchKey((before) => before + 1);
   const { serviceUserId, displayName, roleAssignments, apiKeys, createdAt, expiresAt } = node;

@@ -8,6 +8,7 @@ import type { userPagePaginationQuery } from '../../__generated__/userPagePagina
 import type { userPageQuery } from '../../__generated__/userPageQuery.graphql.ts';
 import type { userPageUpdateMutation } from '../../__generated__/userPageUpdateMutation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
+import { NotFound } from '../../layout/not-found.tsx';
 import { Page } from '../../layout/page.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { common } from '../../texts/common.ts';
@@ -15,7 +16,6 @@ import { userPage as texts } from '../../texts/users.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { errorOf, TextField } from '../../ui/field.tsx';
-import { Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { visible } from '../../ui/visible.ts';
@@ -47,7 +47,7 @@ export function UserPage({ id }: { readonly id: string }) {
     { fetchPolicy: 'store-and-network', fetchKey },
   );
   if (node?.__typename !== 'User' || node.deletedAt || !node.user) {
-    return <Empty title={texts.userNotFound} text={texts.notFoundText} />;
+    return <NotFound title={texts.userNotFound} text={texts.notFoundText} path="/manage/users" list={common.users} />;
   }
   return <LoadedUser user={node.user} link={node.link} onChanged={() => setFetchKey((before) => before + 1)} />;
 }

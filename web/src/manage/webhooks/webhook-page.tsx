@@ -7,6 +7,7 @@ import type { webhookPageEnableMutation } from '../../__generated__/webhookPageE
 import type { WebhookDeliveryStatus, webhookPageQuery } from '../../__generated__/webhookPageQuery.graphql.ts';
 import type { webhookPageRotateMutation } from '../../__generated__/webhookPageRotateMutation.graphql.ts';
 import type { webhookPageTestMutation } from '../../__generated__/webhookPageTestMutation.graphql.ts';
+import { NotFound } from '../../layout/not-found.tsx';
 import { Page } from '../../layout/page.tsx';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { common } from '../../texts/common.ts';
@@ -15,7 +16,6 @@ import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
 import { RichText } from '../../ui/rich-text.tsx';
-import { Empty } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
 import { ShownOnce } from '../kit/kit.ts';
@@ -43,7 +43,14 @@ export function WebhookPage({ id }: { readonly id: string }) {
     { fetchPolicy: 'store-and-network', fetchKey },
   );
   if (node?.__typename !== 'WebhookEndpoint' || !node.shown || !node.sent) {
-    return <Empty title={texts.webhookNotFound} text={common.mayBeDeleted} />;
+    return (
+      <NotFound
+        title={texts.webhookNotFound}
+        text={common.mayBeDeleted}
+        path="/manage/webhooks"
+        list={common.webhooks}
+      />
+    );
   }
   const again = () => setFetchKey((before) => before + 1);
   return (

@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { call, startApp, type TestApp } from '../support/app.ts';
 import { type FakeLlm, startFakeLlm } from '../support/fake-llm/fake-llm.ts';
 import { modelAgentProfile } from '../support/model-agent.ts';
 import { writeProfiles } from '../support/profiles.ts';
 import { createSession } from '../support/sessions.ts';
+import { connect, follow } from '../support/sockets.ts';
 import { type ReceivedSpan, startTraceReceiver, type TraceReceiver } from '../support/trace-receiver.ts';
 
 const apiKey = 'provider-key-c4n4ry';
@@ -132,5 +133,34 @@ describe('traces', () => {
     const all = receiver.bodies.join('\n');
     expect(all).toContain('"tested"');
     for (const text of [apiKey, promptText]) expect(all).not.toContain(text);
+  });
+
+  it('begin with the operation on a WebSocket, and end with its result', async () => {
+    const own = await startTraceReceiver();
+    onTestFinished(() => own.close());
+    const traces = { endpoint: own.url, headers: {}, ratio: 1, serviceName: 'tested' };
+    const test = await startApp({ roles: ['api'], traces });
+    const socket = connect(test.url, test.adminToken);
+    const read = follow(socket, 'query BySocket { viewer { organizations(first: 1) { nodes { name } } } }', {});
+    expect(await read.take(1)).toMatchObject([{ data: { viewer: {} } }]);
+    expect(await follow(socket, 'query WrongBySocket { nothing }', {}).errors()).toHaveLength(1);
+    const followed = 'subscription ChangesBySocket { sessionChanges(organizationId: "org-0") { type } }';
+    expect(await follow(socket, followed, {}).errors()).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }]);
+    await socket.dispose();
+    // Sends what is left.
+    await test.close();
+    const rootsOf = (name: string) => own.spans.filter((span) => span.name === name && span.parentSpanId === null);
+    const childrenOf = (name: string) =>
+      own.spans.filter(({ parentSpanId }) => rootsOf(name).some(({ spanId }) => spanId === parentSpanId));
+    expect(rootsOf('query BySocket')).toMatchObject([{ isError: false }]);
+    expect(rootsOf('query BySocket')[0]?.attributes).toEqual({
+      'graphql.operation.type': 'query',
+      'graphql.operation.name': 'BySocket',
+    });
+    expect(childrenOf('query BySocket').length).toBeGreaterThan(0);
+    // Refused before its name is known.
+    expect(rootsOf('WebSocket operation')).toMatchObject([{ isError: true }]);
+    expect(rootsOf('subscription ChangesBySocket')).toHaveLength(1);
+    expect(childrenOf('subscription ChangesBySocket')).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ export interface OperationTrace extends CurrentSpan {
   /** Starts the span of the operation, under which its statements are recorded. */
   begin(operation: OperationDefinitionNode): void;
   /** Ends it. Null: its results are a stream, or it has been answered otherwise. */
-  end(result: ExecutionResult | null): void;
+  end(result: Pick<ExecutionResult, 'errors'> | null): void;
 }
 
 /** Creates the trace of an operation below the span of its request. */
@@ -18,17 +18,47 @@ export function createOperationTrace(request: TraceSpan): OperationTrace {
   let operationSpan: TraceSpan | null = null;
   return {
     span: request,
-    begin({ operation, name }) {
-      const operationName = name?.value.slice(0, maxName);
-      const title = operationName === undefined ? operation : `${operation} ${operationName}`;
-      const attributes = { 'graphql.operation.type': operation, 'graphql.operation.name': operationName };
+    begin(operation) {
+      const { title, attributes } = describe(operation);
       operationSpan = request.start(title, { attributes });
       this.span = operationSpan;
     },
     end(result) {
-      const code = result?.errors?.[0]?.extensions.code;
-      operationSpan?.end(result?.errors === undefined ? undefined : String(code ?? 'GRAPHQL_ERROR'));
+      operationSpan?.end(errorOf(result));
       this.span = request;
     },
   };
+}
+
+/**
+ * Creates the trace of an operation on a WebSocket, which has no request: the span is that of the operation. Of a subscription, which may
+ * last for days, only the start is recorded.
+ */
+export function createSocketTrace(span: TraceSpan): OperationTrace {
+  return {
+    span,
+    begin(operation) {
+      const { title, attributes } = describe(operation);
+      span.rename(title);
+      span.set(attributes);
+      if (operation.operation !== 'subscription') return;
+      span.end();
+      this.span = unrecorded;
+    },
+    end(result) {
+      span.end(errorOf(result));
+    },
+  };
+}
+
+const unrecorded: TraceSpan = { start: () => unrecorded, rename: () => {}, set: () => {}, end: () => {} };
+
+function describe({ operation, name }: OperationDefinitionNode) {
+  const operationName = name?.value.slice(0, maxName);
+  const title = operationName === undefined ? operation : `${operation} ${operationName}`;
+  return { title, attributes: { 'graphql.operation.type': operation, 'graphql.operation.name': operationName } };
+}
+
+function errorOf(result: Pick<ExecutionResult, 'errors'> | null): string | undefined {
+  return result?.errors === undefined ? undefined : String(result.errors[0]?.extensions.code ?? 'GRAPHQL_ERROR');
 }

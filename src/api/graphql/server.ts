@@ -117,6 +117,7 @@ export function createGraphql(services: Services, watches: Watches, options: Gra
     plans,
     maskError: mask,
     log,
+    tracing: services.tracing,
   });
   const connections = createSingleConnections({ engine, services, contextOf });
 

@@ -8,14 +8,16 @@ import { DomainError, RateLimitedError } from '../../common/errors.ts';
 import type { Log } from '../../domain/context.ts';
 import type { OpenStreams } from '../../domain/limits/open-streams.ts';
 import { isOutage } from '../../domain/unavailable.ts';
+import type { Tracing } from '../../tracing/tracing.ts';
 import type { Callers } from './callers.ts';
 import { chargeMinimum } from './charge.ts';
 import type { ContextOf } from './context.ts';
 import { outageHeaders } from './errors.ts';
 import { tooDeep } from './operation-ids.ts';
+import { createSocketTrace, type OperationTrace } from './operation-trace.ts';
 import { createPings } from './pings.ts';
 import type { Plans } from './plans/plans.ts';
-import { type Engine, isIterable, prepareOperation } from './prepare-operation.ts';
+import { type Engine, isIterable, type OperationResult, prepareOperation } from './prepare-operation.ts';
 import { type SocketExtra, serveSocket } from './serve-socket.ts';
 import { createSocketDelivery } from './subscription-delivery.ts';
 import { createSharedResults } from './subscription-results.ts';
@@ -60,6 +62,7 @@ export interface SocketOptions {
   readonly plans: Plans;
   readonly maskError: (error: unknown) => GraphQLError;
   readonly log: Pick<Log, 'debug' | 'error'>;
+  readonly tracing: Pick<Tracing, 'start'>;
 }
 
 type EnvelopedArgs = ExecutionArgs & {
@@ -123,35 +126,42 @@ export function createSockets(options: SocketOptions) {
       const { open, socket } = extra;
       const { current } = viewers.get(extra) as LiveViewer;
       const delivery = createSocketDelivery(shared, extra.readyMessages, id);
+      const span = options.tracing.start('WebSocket operation', { kind: 'server' });
+      const trace = span === null ? null : createSocketTrace(span);
+      const refuseWith = (...errors: GraphQLError[]) => {
+        trace?.end({ errors });
+        return errors;
+      };
       const context = options.contextOf(current, extra.address, {
         idempotencyKey: null,
         lastEventId: null,
         takesParts: true,
         takesEvents: true,
         delivery,
+        trace,
       });
       if (open.size >= socketLimits.operations) {
         await chargeMinimum(context);
-        return [
+        return refuseWith(
           new GraphQLError(`A socket may have at most ${socketLimits.operations} operations at once.`, {
             extensions: { code: 'LIMIT_EXCEEDED' },
           }),
-        ];
+        );
       }
       if (payload.query === tooDeep) {
         await chargeMinimum(context);
-        return [new GraphQLError('The message nests too deep.', { extensions: { code: 'INVALID_INPUT' } })];
+        return refuseWith(new GraphQLError('The message nests too deep.', { extensions: { code: 'INVALID_INPUT' } }));
       }
       open.add(id);
       try {
         const prepared = await prepareOperation(options.engine, context, { ...payload });
         if (prepared.errors !== null) {
           open.delete(id);
-          return [...prepared.errors];
+          return refuseWith(...prepared.errors);
         }
         const { args, execute, subscribe } = prepared;
         const rootValue = {
-          execute,
+          execute: trace === null ? execute : traced(execute, trace),
           subscribe: async (subscribeArgs: ExecutionArgs) => {
             const result = await subscribe(subscribeArgs);
             // graphql-ws ends the operations that it knows when a socket closes; an operation that starts later must be
@@ -174,7 +184,7 @@ export function createSockets(options: SocketOptions) {
         return { ...args, rootValue } as unknown as ExecutionArgs;
       } catch (error) {
         open.delete(id);
-        return [options.maskError(error)];
+        return refuseWith(options.maskError(error));
       }
     },
     onError: ({ extra }, id) => {
@@ -221,6 +231,15 @@ export function createSockets(options: SocketOptions) {
     },
   };
 }
+
+// Ends the trace with the result, or with the first one of several.
+const traced =
+  (execute: (args: ExecutionArgs) => Promise<OperationResult>, trace: OperationTrace) =>
+  async (args: ExecutionArgs) => {
+    const result = await execute(args);
+    trace.end(isIterable(result) ? null : result);
+    return result;
+  };
 
 /**
  * Passes results on until one of them fails in an outage: otherwise the client would resume after a result that it has

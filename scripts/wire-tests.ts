@@ -107,6 +107,7 @@ export const wireTests: Readonly<Record<string, readonly string[]>> = {
   'src/domain/library/secrets/': ['graphql/secrets', 'rest/secrets', 'system/organization-secrets'],
   'src/domain/limits/': ['rest/rate-limits', 'graphql/rate-limits', 'system/shared-limits', 'system/login-limits'],
   'src/domain/maintenance/': ['console/maintenance', 'system/copied-databases'],
+  'src/domain/legal-holds/': ['system/legal-holds', 'system/retention'],
   'src/domain/retention/': ['system/retention', 'graphql/session-changes', 'rest/consumption'],
   'src/domain/sessions/': [
     'graphql/session-acts',

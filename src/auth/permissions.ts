@@ -161,6 +161,7 @@ export const permissionFor = {
   viewIpAccessList: 'ManageEnterpriseSettings',
   changeIpAccessList: 'ManageEnterpriseSettings',
   viewAuditLog: 'ManageEnterpriseSettings',
+  manageLegalHolds: 'ManageEnterpriseSettings',
   endMaintenance: 'ManageEnterpriseSettings',
   viewAgentPrograms: 'ManageEnterpriseSettings',
   changeAgentPrograms: 'ManageEnterpriseSettings',

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { createLocalWorkspaces } from '../agents/sandbox/local/local-workspaces.ts';
 import { forgetFormerIds, readWorkerIdentity } from '../assembly/worker-identity.ts';
 import { commandPrefix } from '../common/command-line.ts';
+import { DomainError } from '../common/errors.ts';
 import { type Config, readConfig } from '../config/config.ts';
 import { adoptWorkspaces } from '../domain/execution/workspaces/adopt.ts';
 import { listWorkspaces } from '../domain/execution/workspaces/list-workspaces.ts';
@@ -67,14 +68,25 @@ async function remove(config: Config, idTexts: readonly string[], isOver: boolea
           if (id === null) throw new UsageError(`"${text}" is not the id of a session.\n\n${usage}`);
           return id;
         });
+    const keptIds = new Set<string>();
     await notifier.start();
     try {
-      for (const id of ids) await requestDeletionSeen(context, { id });
+      for (const id of ids) {
+        try {
+          await requestDeletionSeen(context, { id });
+        } catch (error) {
+          // A session that a legal hold covers keeps its workspace, and the others lose theirs.
+          if (!isOver || !(error instanceof DomainError)) throw error;
+          keptIds.add(id);
+          process.stderr.write(`${prefixedId('session', id)}: ${error.message}\n`);
+        }
+      }
     } finally {
       // Its connection would keep the process alive.
       await notifier.stop();
     }
-    if (config.databaseUrl !== null) return `Deletion of ${ids.length} workspaces was requested from their workers.`;
+    if (config.databaseUrl !== null)
+      return `Deletion of ${ids.length - keptIds.size} workspaces was requested from their workers.`;
     const { id: workerId } = await readWorkerIdentity(config.dataDir);
     const times = { workspaceRetentionMs: null, workspaceInactiveMs: null, workspaceReleaseMs: null };
     const options = { workspaces: [workspaces], workerId, ...times, isLeased: () => false };

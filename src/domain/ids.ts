@@ -35,6 +35,7 @@ const kinds = {
   automationRun: { prefix: '', type: 'AutomationRun' },
   webhookEndpoint: { prefix: 'webhook-', type: 'WebhookEndpoint' },
   webhookDelivery: { prefix: 'delivery-', type: 'WebhookDelivery' },
+  legalHold: { prefix: 'legal-hold-', type: 'LegalHold' },
   auditEntry: { prefix: 'audit_log-', type: 'AuditLogEntry' },
 } as const satisfies Record<string, { prefix: string; type: string }>;
 

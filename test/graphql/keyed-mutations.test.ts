@@ -110,6 +110,12 @@ const cases: Record<string, Case> = {
     other: async () => ({ name: 'Another', scope: 'ORGANIZATION', permissions: ['USE_SESSIONS'] }),
     table: 'role',
   },
+  createLegalHold: {
+    selection: 'legalHold { id reason }',
+    input: async () => ({ target: { organizationId: test.organizationId }, reason: 'Once' }),
+    other: async () => ({ target: { organizationId: test.organizationId }, reason: 'Another' }),
+    table: 'legal_hold',
+  },
   inviteUsers: {
     selection: 'users { id email }',
     input: async () => ({ emails: ['once@example.com', 'twice@example.com'], enterpriseRoleId: 'account_member' }),

@@ -26,7 +26,7 @@ const sets = ['AllowedTags', 'IpAccessListRanges', 'SessionTags'];
 
 /** The nouns of each verb, from the table of docs/graphql-conventions.md. It lists every mutation, and only mutations. */
 const verbs: Readonly<Record<string, readonly string[]>> = {
-  create: [...resources, 'ApiKey', 'AttachmentUpload', 'Session', 'SignInLink'],
+  create: [...resources, 'ApiKey', 'AttachmentUpload', 'LegalHold', 'Session', 'SignInLink'],
   update: [...resources, 'Enterprise', 'QueuedMessage', 'Repository', 'Session'],
   delete: [...resources, 'AcuLimit', 'EnvironmentBuilds', 'SavedView', 'SessionWorkspace'],
   set: ['AcuLimit', 'PullRequestFollowUp', 'SavedView', 'SessionOptions'],
@@ -55,6 +55,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   unassign: ['Role'],
   invite: ['Users'],
   rotate: ['ApiKey', 'AutomationWebhookSecret', 'GitConnectionWebhookSecret', 'WebhookEndpointSecret'],
+  release: ['LegalHold'],
   revoke: ['ApiKey', 'AllApiKeys', 'SignInLink'],
   begin: ['GithubAppRegistration'],
   complete: ['GithubAppInstallation', 'GithubAppRegistration'],

@@ -117,6 +117,7 @@ it('creates manually what the schema file cannot express', async () => {
     'git_delivery_failed': "(status = 'failed'::text)",
     'git_delivery_pending': '(next_attempt_at IS NOT NULL)',
     'knowledge_note_macro': '(macro IS NOT NULL)',
+    'legal_hold_lasting': '(released_at IS NULL)',
     'log_entry_messages': '(message_type IS NOT NULL)',
     'log_entry_rewinds': "(kind = 'REWIND'::text)",
     'organization_by_name': '(deleted_at IS NULL)',

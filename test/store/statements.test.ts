@@ -100,6 +100,7 @@ const representatives = {
   },
   'domain/installation/agent-programs/change-programs.ts': { 'applies[act]': 'can_install' },
   'domain/library/provider-keys/provider-keys.ts': { condition: 'true' },
+  'domain/legal-holds/change-legal-holds.ts': { lock: 'for update' },
   'domain/library/macros.ts': { 'tables[kind]': 'playbook m where' },
   'domain/library/secrets/reseal-secrets.ts': { column: 'sealed', table: 'provider_key' },
   'domain/sessions/idle-sessions.ts': { condition: 's.updated_at < $1::timestamptz' },
@@ -133,6 +134,8 @@ const sentByOtherTests: Readonly<Record<string, readonly [count: number, test: s
   'backup/restore-database.ts': [1, 'system/backups.test.ts'],
   'backup/table-rows.ts': [2, 'system/backups.test.ts'],
   'domain/audit/audit-log.ts': [1, 'graphql/audit-log.test.ts'],
+  // One part for each table with sessions.
+  'domain/retention/delete-sessions.ts': [1, 'system/retention.test.ts'],
   // The scope of an export.
   'domain/audit/export/export-audit-log.ts': [1, 'rest/audit-export.test.ts'],
   // The statements of watchers: one part for each kind of resource.

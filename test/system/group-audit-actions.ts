@@ -27,14 +27,28 @@ async function makeLink({ mutate }: Actor, organizationId: string): Promise<stri
   return userId;
 }
 
+/** Puts a legal hold on an organization, and returns its id. */
+async function makeHold({ mutate }: Actor, organizationId: string): Promise<string> {
+  const input = { target: { organizationId }, reason: 'A request of a court' };
+  return (await mutate('createLegalHold', input, 'legalHold { legalHoldId }')).legalHold.legalHoldId;
+}
+
 // A group has no id, so its entries name no target.
 const onEnterprise = { target: null, organization: null };
 
-/** Acts on groups of identity providers, on sign-in links, and on the audit log itself. */
+/** Acts on groups of identity providers, on sign-in links, on the audit log itself, and on legal holds. */
 export const groupAuditedActions = {
   async create_audit_log_export(actor, organizationId) {
     await beginAuditExport(await actor.context(), { organizationId });
     return { target: null, organization: organizationId };
+  },
+  async create_legal_hold(actor, organization) {
+    return { target: await makeHold(actor, organization), organization };
+  },
+  async release_legal_hold(actor, organization) {
+    const target = await makeHold(actor, organization);
+    await actor.mutate('releaseLegalHold', { legalHoldId: target }, 'legalHold { id }');
+    return { target, organization };
   },
   async create_sign_in_link(actor, organization) {
     return { target: await makeLink(actor, organization), organization: null };

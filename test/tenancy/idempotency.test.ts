@@ -93,6 +93,7 @@ function filled(principal: Principal, operation: Operation, matrix: Matrix) {
 
 /** Operations that belong to the enterprise and to no organization. */
 const ofEnterprise: ReadonlySet<string> = new Set([
+  'Mutation.createLegalHold',
   'Mutation.createOrganization',
   'Mutation.createRole',
   'Mutation.inviteUsers',

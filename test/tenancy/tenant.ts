@@ -199,6 +199,17 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
       await seedProviderKey(test, tx, { ...owner, isOfUser: true });
       await seedGitConnection(test, tx, owner);
       await seedKnowledge(test, tx, { enterpriseId, organizationId: null, userId: null, canary });
+      await tx.prisma.legalHold.create({
+        data: {
+          id: newId(),
+          enterpriseId,
+          kind: 'USER',
+          targetId: userId,
+          reason: canary('reason'),
+          userId,
+          createdAt,
+        },
+      });
       const inside = { query: tx.query, execute: tx.query } as typeof services.store;
       await openSigningKey({ ...services, store: inside }, enterpriseId);
     },

@@ -73,6 +73,14 @@ export const auditActions = {
     target: 'session',
     meaning: 'The deletion of the workspace and home directory of a session was requested.',
   },
+  'create_legal_hold': {
+    target: 'legalHold',
+    meaning: 'A legal hold was put on a session, an organization or a user. `held` in the data is its id.',
+  },
+  'release_legal_hold': {
+    target: 'legalHold',
+    meaning: 'A legal hold was released. `held` in the data is what it was on.',
+  },
   'create_audit_log_export': {
     target: null,
     meaning:

@@ -1,5 +1,6 @@
 import type { Services } from '../context.ts';
 import { forgetFeeds } from '../feeds/forget-feeds.ts';
+import { isOfHeldSession } from '../legal-holds/held.ts';
 import { automationFeed } from './triggers/follow-events.ts';
 
 /** Retention time of runs. */
@@ -15,8 +16,8 @@ export async function forgetRuns(services: Services, isStopping: () => boolean):
   const before = new Date(services.now().getTime() - runRetentionMs);
   for (let count = 0; ; ) {
     const rows = await services.store.execute(
-      `delete from automation_run where id in (select r.id from automation_run r
-          where r.status in ('started', 'failed', 'skipped') and r.created_at < $1::timestamptz limit ${batchSize}) returning 1 as gone`,
+      `delete from automation_run where id in (select t.id from automation_run t
+          where t.status in ('started', 'failed', 'skipped') and t.created_at < $1::timestamptz and not ${isOfHeldSession} limit ${batchSize}) returning 1 as gone`,
       [before],
     );
     count += rows.length;

@@ -1,6 +1,7 @@
 import { mayGiveUpFiles } from '../../store/file-deletions.ts';
 import type { Transaction } from '../../store/store.ts';
 import type { Services } from '../context.ts';
+import { isSessionHeld } from '../legal-holds/held.ts';
 import { isKept } from './kept-checkpoints.ts';
 
 type StoreServices = Pick<Services, 'store'>;
@@ -25,7 +26,8 @@ const prune = `
     select c.id, c.kind, c.turn, l.checkpoint_id, l.turn_count, ${isKept} as is_kept,
            row_number() over (partition by c.session_id order by c.created_at desc, c.id desc) as age,
            row_number() over (partition by c.session_id, c.kind, c.turn order by c.created_at desc, c.id desc) as age_in_turn
-      from run l join checkpoint c on c.session_id = l.session_id where l.session_id = any($1::text[])),
+      from run l join session s on s.id = l.session_id join checkpoint c on c.session_id = l.session_id
+     where l.session_id = any($1::text[]) and not ${isSessionHeld}),
   over as (
     select id from ranked
      where age > $2::int and id is distinct from checkpoint_id and not is_kept
@@ -33,7 +35,7 @@ const prune = `
      limit $4)
   delete from checkpoint c using over where c.id = over.id returning c.id`;
 
-/** Deletes the checkpoints of sessions that need not be kept. Returns their number. */
+/** Deletes the checkpoints of sessions that need not be kept, unless a legal hold covers the session. Returns their number. */
 export async function pruneCheckpoints({ store }: StoreServices, sessionIds: readonly string[]): Promise<number> {
   return store.transact(async (tx) => {
     const ids = (await tx.query<{ id: string }>(lockFree, [sessionIds])).map(({ id }) => id);
@@ -65,13 +67,14 @@ export async function markUnusedSegments({ store }: StoreServices, sessionIds: r
 const lockAll = 'select 1 from run where session_id = any($1::text[]) order by session_id for update';
 
 const deleteAll = `
-  with cleared as (
+  with free as materialized (select s.id from session s where s.id = any($1::text[]) and not ${isSessionHeld}),
+  cleared as (
     update run r set checkpoint_id = null, is_restore_requested = false
-     where r.session_id = any($1::text[]) and r.checkpoint_id is not null returning r.session_id)
-  delete from checkpoint c where c.session_id = any($1::text[]) and not ${isKept} returning c.id`;
+      from free where r.session_id = free.id and r.checkpoint_id is not null returning r.session_id)
+  delete from checkpoint c using free where c.session_id = free.id and not ${isKept} returning c.id`;
 
 /**
- * Deletes all checkpoints of sessions, except those of snapshots. Their next agents begin without one. `stillOver` returns the sessions of
+ * Deletes all checkpoints of sessions, except those of snapshots and of sessions that a legal hold covers. Their next agents begin without one. `stillOver` returns the sessions of
  * which this is still true after all were locked: meanwhile a message may have resumed one. Returns the number of checkpoints.
  */
 export async function deleteCheckpoints(

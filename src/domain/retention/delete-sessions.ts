@@ -3,6 +3,7 @@ import { audit } from '../audit/record-audit.ts';
 import { isKept } from '../checkpoints/kept-checkpoints.ts';
 import type { Services } from '../context.ts';
 import { isUnused } from '../execution/workspaces/deletable.ts';
+import { isSessionHeld } from '../legal-holds/held.ts';
 import { asSystem } from '../sessions/as-system.ts';
 
 /** Sessions in one transaction. */
@@ -15,7 +16,7 @@ const entryBatchSize = 1_000;
 const isDue = `(
   s.updated_at < $2::timestamptz and (s.status in ('exit', 'error') or s.is_archived or o.deleted_at is not null)
   and coalesce((select e.created_at from log_entry e where e.session_id = s.id order by e.seq desc limit 1) < $2::timestamptz, true)
-  and ${isUnused}
+  and ${isUnused} and not ${isSessionHeld}
   and not exists (select 1 from session k where k.parent_id = s.id)
   and not exists (select 1 from environment_build b where b.session_id = s.id and b.state in ('QUEUED', 'BUILDING'))
   and not exists (select 1 from checkpoint c where c.session_id = s.id and ${isKept}))`;
@@ -54,12 +55,13 @@ export const sessionTables: readonly string[] = [
   ...['checkpoint', 'lease', 'run'],
 ];
 const deleteRows = `
-  with ${sessionTables.map((table) => `of_${table} as (delete from ${table} t where t.session_id = any($1::text[]))`).join(', ')},
+  with free as materialized (select s.id from session s where s.id = any($1::text[]) and not ${isSessionHeld}),
+  ${sessionTables.map((table) => `of_${table} as (delete from ${table} t using free where t.session_id = free.id)`).join(', ')},
   gone as (
-    delete from session s where s.id = any($1::text[])
+    delete from session s using free where s.id = free.id
     returning s.id, s.organization_id, s.is_unlisted, s.user_id, s.service_user_id, s.created_at)
   insert into deleted_session (session_id, organization_id, is_unlisted, user_id, service_user_id, created_at, deleted_at)
-  select gone.*, $2::timestamptz from gone returning session_id`;
+  select gone.*, $2::timestamptz from gone returning session_id as id`;
 
 interface DueSession {
   readonly id: string;
@@ -68,7 +70,7 @@ interface DueSession {
 }
 
 /**
- * Deletes, as the service itself, the sessions that ended before the retention time, with all they have except their usage. Returns their
+ * Deletes, as the service itself, the sessions that ended before the retention time and that no legal hold covers, with all they have except their usage. Returns their
  * number. From the commit on, a session is not found and in no list; its log and files are deleted then, in batches. May run in several
  * processes at once: they skip each other's sessions. A process that dies leaves nothing that the next one does not delete.
  */
@@ -100,9 +102,12 @@ async function deleteBatch(services: Services, ids: readonly string[], before: D
     const free = await tx.query<{ id: string }>(lockFree, [likely.map(({ id }) => id)]);
     const sessions = await tx.query<DueSession>(due, [free.map(({ id }) => id), before]);
     if (sessions.length === 0) return 0;
-    await tx.query(deleteRows, [sessions.map(({ id }) => id), services.now()]);
-    for (const session of sessions) await announce(services, tx, session);
-    return sessions.length;
+    const values = [sessions.map(({ id }) => id), services.now()];
+    // A hold may have been put on one since the check.
+    const rows = await tx.query<{ id: string }>(deleteRows, values);
+    const deleted = new Set(rows.map(({ id }) => id));
+    for (const session of sessions) if (deleted.has(session.id)) await announce(services, tx, session);
+    return deleted.size;
   });
 }
 

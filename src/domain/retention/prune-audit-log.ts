@@ -1,4 +1,5 @@
 import type { Services } from '../context.ts';
+import { isAuditEntryHeld } from '../legal-holds/held.ts';
 
 /** Entries in one statement. */
 const batchSize = 1_000;
@@ -8,7 +9,7 @@ const enterprises = 'select id from enterprise order by id';
 // The last of the deleted entries is recorded, because ascending readers must not skip what they have not read.
 const prune = `
   with old as (
-    select e.id from audit_entry e where e.enterprise_id = $1 and e.created_at < $2::timestamptz
+    select e.id from audit_entry e where e.enterprise_id = $1 and e.created_at < $2::timestamptz and not ${isAuditEntryHeld}
      order by e.created_at, e.id limit $3 for update skip locked),
   gone as (delete from audit_entry e using old where e.id = old.id returning e.xid, e.id),
   last as (select gone.xid, gone.id from gone order by gone.xid desc, gone.id desc limit 1),
@@ -18,7 +19,7 @@ const prune = `
   select count(*)::int as count from gone`;
 
 /**
- * Deletes the entries of audit logs that are older than the retention time. Returns their number. May run in several processes at
+ * Deletes the entries of audit logs that are older than the retention time, unless a legal hold covers them. Returns their number. May run in several processes at
  * once.
  */
 export async function pruneAuditLogs(services: Services, isStopped: () => boolean): Promise<number> {

@@ -1,5 +1,6 @@
 import type { Services } from '../context.ts';
 import { forgetFeeds } from '../feeds/forget-feeds.ts';
+import { isOfHeldSession } from '../legal-holds/held.ts';
 import { webhookFeed } from './collect-events.ts';
 
 /** Number of rows that are deleted at once. */
@@ -16,7 +17,8 @@ const ofDeleted = [
 ] as const;
 
 const old = `
-  delete from webhook_delivery where id in (select d.id from webhook_delivery d where d.created_at < $2::timestamptz limit $1) returning id`;
+  delete from webhook_delivery where id in (
+    select t.id from webhook_delivery t where t.created_at < $2::timestamptz and not ${isOfHeldSession} limit $1) returning id`;
 
 /**
  * Deletes deliveries older than the retention time, those of deleted endpoints, the endpoints of deleted organizations, and

@@ -32,6 +32,8 @@ import { findRolesByIds } from '../../../domain/identity/people/list-roles.ts';
 import { serviceUserSchema } from '../../../domain/identity/people/service-users.ts';
 import { userSchema } from '../../../domain/identity/people/users.ts';
 import { type IdKind, typeOfKind } from '../../../domain/ids.ts';
+import { legalHoldSchema } from '../../../domain/legal-holds/change-legal-holds.ts';
+import { findLegalHolds } from '../../../domain/legal-holds/legal-holds.ts';
 import { folderSchema } from '../../../domain/library/knowledge/change-folders.ts';
 import { changeNotes, noteSchema } from '../../../domain/library/knowledge/change-notes.ts';
 import { findFolders } from '../../../domain/library/knowledge/folders.ts';
@@ -72,6 +74,7 @@ import { IdpGroup } from './idp-groups.ts';
 import { KnowledgeFolder, KnowledgeFolderList, KnowledgeNote, KnowledgeNoteList } from './knowledge.ts';
 import { CreateKnowledgeFolderPayload } from './knowledge-folder-mutations.ts';
 import { CreateKnowledgeNotePayload } from './knowledge-mutations.ts';
+import { CreateLegalHoldPayload, LegalHold, LegalHoldList } from './legal-holds.ts';
 import { CreateOrganizationPayload } from './organization-mutations.ts';
 import { Organization } from './organization-ref.ts';
 import { OrganizationList } from './organizations.ts';
@@ -302,6 +305,12 @@ const all = {
   attachment: resource(Attachment, {
     load: ({ loaders }, id) => loaders.attachments.load(id),
     lookup: 'attachment',
+  }),
+  legalHold: resource(LegalHold, {
+    load: by(findLegalHolds),
+    lookup: 'legal hold',
+    created: { payload: CreateLegalHoldPayload, edge: LegalHoldList.edge, list: 'legalHolds' },
+    inputs: { create: legalHoldSchema },
   }),
   auditEntry: resource(AuditLogEntry, {
     load: by(findAuditEntries),

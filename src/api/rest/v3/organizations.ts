@@ -121,7 +121,7 @@ export function serveOrganizations(api: VersionApi): void {
       name: 'deleteOrganization',
       summary: 'Delete an organization and all that is in it',
       answer: organizationResponse,
-      refusals: [403, 404],
+      refusals: [403, 404, 409],
     },
     async ({ context, param }) => presentOrganization(await deleteOrganization(context, param('org_id'))),
   );

@@ -1,5 +1,6 @@
 import { isKept } from '../../checkpoints/kept-checkpoints.ts';
 import type { Context } from '../../context.ts';
+import { isSessionHeld } from '../../legal-holds/held.ts';
 
 /** Times without a change after which sessions lose their workspaces, in ms; null: never. */
 export interface WorkspaceTimes {
@@ -34,7 +35,7 @@ const isDue = `(
 const due = `
   select r.session_id, false as is_lost from run r
     join session s on s.id = r.session_id join organization o on o.id = s.organization_id
-   where r.session_id = any($1::text[]) and ${isUnused} and ${isDue} for update of r skip locked`;
+   where r.session_id = any($1::text[]) and ${isUnused} and ${isDue} and not ${isSessionHeld} for update of r skip locked`;
 
 // Recorded before anything is deleted: a session that is resumed after a crash in between knows that its workspace is
 // gone. Only the session's last worker has the workspace that the record refers to. Its checkpoints have the same files, so they
@@ -57,7 +58,7 @@ const takeStored = `
   with due as (
     select r.session_id, true as is_lost from run r
       join session s on s.id = r.session_id join organization o on o.id = s.organization_id
-     where r.checkpoint_id is not null and ${isUnused} and ${isDue}
+     where r.checkpoint_id is not null and ${isUnused} and ${isDue} and not ${isSessionHeld}
        and not exists (select 1 from worker w where w.id = r.home_worker_id
              and greatest(w.expires_at, w.seen_at) > now() - interval '1 day')
      limit $1 for update of r skip locked), ${marked}

@@ -3,6 +3,7 @@ import { DomainError } from '../../../common/errors.ts';
 import { audit } from '../../audit/record-audit.ts';
 import { isKept } from '../../checkpoints/kept-checkpoints.ts';
 import type { Context } from '../../context.ts';
+import { requireSessionFree } from '../../legal-holds/change-legal-holds.ts';
 import { getSessionFor, type SessionTarget } from '../../sessions/find-session.ts';
 import type { SessionRecord } from '../../sessions/session.ts';
 import type { SessionStatus } from '../../sessions/status.ts';
@@ -13,7 +14,8 @@ const awake: ReadonlySet<SessionStatus> = new Set(['new', 'claimed', 'running', 
 /**
  * Requests that the worker with a session's workspace and its agent's home deletes them now, and deletes its checkpoints,
  * except those of snapshots. Its log stays. If the session is resumed later, it starts with an empty workspace. Does nothing if there is none, or if it was requested
- * before. Throws NOT_FOUND, FORBIDDEN, and INVALID_STATE for a running session.
+ * before. Throws NOT_FOUND, FORBIDDEN, and INVALID_STATE for a running session, and for one that a
+ * legal hold covers.
  */
 export async function requestWorkspaceDeletion(context: Context, input: SessionTarget): Promise<SessionRecord> {
   return requestDeletionSeen(context, await getSessionFor(context, permissionFor.changeSession, input));
@@ -27,6 +29,7 @@ export function requestDeletionSeen(context: Context, { id }: Pick<SessionRecord
       const message = `A session in status "${session.status}" uses its workspace: suspend, archive or terminate it first.`;
       throw new DomainError('INVALID_STATE', message);
     }
+    await requireSessionFree(tx, id);
     const requested = await tx.query(
       `update run set workspace_deletion_requested_at = $2::timestamptz, checkpoint_id = null, is_restore_requested = false
         where session_id = $1 and (home_worker_id is not null or checkpoint_id is not null) and workspace_deletion_requested_at is null

@@ -7,6 +7,7 @@ import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
 import { parseId } from '../../ids.ts';
 import { parseInput, text } from '../../input.ts';
+import { requireOrganizationFree } from '../../legal-holds/change-legal-holds.ts';
 import { branchTemplateSchema } from '../../repositories/branch-name.ts';
 import { eraseProviderKeys } from '../keys/erase-provider-keys.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
@@ -142,12 +143,13 @@ export async function writeOrganization(
  * Deletes an organization of the enterprise, even the viewer's own and the last one: a viewer with this permission may
  * create another. From the commit on, the organization and its objects are not found, its keys and service users are
  * invalid, its streams end, the values of its provider keys are erased, no worker claims or keeps its sessions, and these are terminated. The rows stay for the
- * audit log. Returns the deleted organization. Throws FORBIDDEN, NOT_FOUND.
+ * audit log. Returns the deleted organization. Throws FORBIDDEN, NOT_FOUND, and INVALID_STATE if a legal hold covers it or a session in it.
  */
 export async function deleteOrganization(context: Context, id: string): Promise<OrganizationRecord> {
   requireEnterprisePermission(context.viewer, permissionFor.deleteOrganization);
   return context.store.transact(async (tx) => {
     const organization = await lockOrganization(context, tx, id);
+    await requireOrganizationFree(context, tx, organization.id);
     const updatedAt = context.now();
     const data = { deletedAt: updatedAt, updatedAt };
     await tx.prisma.organization.update({ where: { id: organization.id }, data, select: { id: true } });

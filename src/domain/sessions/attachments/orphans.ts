@@ -1,5 +1,6 @@
 import { mayGiveUpFiles } from '../../../store/file-deletions.ts';
 import type { Services } from '../../context.ts';
+import { isAttachmentHeld } from '../../legal-holds/held.ts';
 
 /** Retention time of an attachment that no session uses. */
 const unusedLifetimeMs = 30 * 24 * 60 * 60_000;
@@ -13,7 +14,7 @@ type SweepServices = Pick<Services, 'store' | 'files' | 'now' | 'retention'>;
 
 // $1: the end of the time in which an upload may be used; $2: that of the retention time, null: none. A session that goes on, or may go on
 // without a message, needs its attachments.
-const isUnusable = `(
+const isUnusable = `not ${isAttachmentHeld} and (
   (a.session_id is null and a.created_at < $1::timestamptz) or o.deleted_at is not null
   or exists (select 1 from deleted_session d where d.session_id = a.session_id)
   or (a.created_at < $2::timestamptz and not exists (
@@ -22,7 +23,7 @@ const isUnusable = `(
 /**
  * Deletes attachments that nobody can use any more: those that no session has used within 30 days, those whose retention time has ended, those of deleted
  * organizations and sessions, and files that a crash of this process left without their row. Returns the number of deleted files.
- * May run in several processes at once. While a backup copies files, no attachment is deleted.
+ * May run in several processes at once. While a backup copies files, no attachment is deleted, and none that a legal hold covers.
  */
 export async function deleteOrphanedAttachments(services: SweepServices, isStopped: () => boolean): Promise<number> {
   return (await deleteUnused(services, isStopped)) + (await deleteUnfinished(services, isStopped));

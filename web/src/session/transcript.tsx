@@ -51,7 +51,7 @@ export function Transcript({ sessionId, transcript, questionId }: TranscriptProp
     getScrollElement: () => box.current,
     estimateSize: (index) => (rows[index]?.type === 'message' ? 110 : 44),
     getItemKey: (index) => rows[index]?.key ?? index,
-    overscan: 8,
+    overscan: 4,
     anchorTo: 'end',
     scrollEndThreshold: endThreshold,
     paddingStart: 16,

@@ -14,9 +14,9 @@ import { startWorld } from '../tenancy/world.ts';
 
 const allowMissing = '--allow-missing-files';
 
-/** Tables without rows in the world of the tests of tenancy: positions of jobs, which do not run there, and short-lived rows. */
+/** Tables without rows in the world of the tests of tenancy: what jobs write, which do not run there, and short-lived rows. */
 const emptyTables = [
-  ...['automation_feed', 'automation_progress', 'paging_snapshot', 'used_sign_on_value'],
+  ...['automation_feed', 'automation_progress', 'deleted_session', 'paging_snapshot', 'used_sign_on_value'],
   ...['webhook_feed', 'webhook_progress'],
 ];
 

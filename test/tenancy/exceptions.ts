@@ -16,8 +16,8 @@ const notLookedUp = [
   /^Query\.(?:playbook|knowledgeNote|knowledgeFolder|secret|snapshot) \/ \d:by\.\w+\.(?:scope\.)?organizationId$/,
   // A key of a service user belongs to no user.
   /^ServiceUser\.apiKeys \/ \d:filter\.userId$/,
-  // No user of an organization has created a key or a git connection of the enterprise, or a git permission.
-  /^(?:Enterprise\.(?:providerKeys|gitConnections)|Organization\.gitPermissions) \/ \d:filter\.createdByIds$/,
+  // No user of an organization has created a key, a git connection or a legal hold of the enterprise, or a git permission.
+  /^(?:Enterprise\.(?:providerKeys|gitConnections|legalHolds)|Organization\.gitPermissions) \/ \d:filter\.createdByIds$/,
   // Of these figures only the active users are read here, and a service user is none.
   /\.metrics \/ 1:serviceUserIds$/,
 ];

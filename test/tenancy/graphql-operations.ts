@@ -152,6 +152,7 @@ const kindOfType: Readonly<Record<string, IdKind>> = {
   Snapshot: 'snapshot',
   ProviderKey: 'providerKey',
   GitConnection: 'gitConnection',
+  LegalHold: 'legalHold',
   GitPermission: 'gitPermission',
   Repository: 'repository',
   Automation: 'automation',

@@ -104,8 +104,9 @@ describe('a scope', () => {
     expect(optional('roleId')).toEqual([]);
     expect(optional('scope')).toEqual([]);
     expect(fields.filter(({ name }) => name === 'accessType')).toEqual([]);
-    // A key that is bound to one organization may omit it; each description says so.
-    const isScope = (path: string) => ['ScopeInput', 'ProviderKeyScopeInput'].includes(path.split('.')[0] ?? '');
+    // A key that is bound to one organization may omit it; each description says so. Of some inputs, exactly one member must be set.
+    const oneOfs = ['ScopeInput', 'ProviderKeyScopeInput', 'LegalHoldTargetInput'];
+    const isScope = (path: string) => oneOfs.includes(path.split('.')[0] ?? '');
     for (const path of optional('organizationId').filter((each) => !isScope(each))) {
       const { description } = fields.find((field) => field.path === path) ?? {};
       expect(description, path).toContain('Required, unless the API key is bound to a single organization');

@@ -1,5 +1,3 @@
-import type { Migration } from './migrations.ts';
-
 /** The first migration since which the versions before one can work on its database: see CONTRIBUTING.md#how-to-add-a-migration. */
 export const firstWithOlderVersions = '20261129165500_transaction_numbers';
 
@@ -15,7 +13,7 @@ export function readUnusedSince(sql: string): string | null {
 }
 
 /** Returns what the record of an applied migration says to older versions, which do not have its file. */
-export function describeUsability({ sql }: Pick<Migration, 'sql'>): string {
+export function describeUsability({ sql }: { readonly sql: string }): string {
   return `usable since: ${readUnusedSince(sql) ?? firstWithOlderVersions}`;
 }
 

@@ -90,7 +90,7 @@ const writes: Readonly<Record<string, RegExp>> = {
   // ReadAccountMeta; own keys.
   'an account_member': /api-?key|token/i,
   // ViewAccountMembership, ManageAccountMembership; keys and sign-in links of users.
-  'an enterprise user of a custom role': /user|member|role|api-?key|token|idp-groups|sign-?in-?link/i,
+  'an enterprise user of a custom role': /user|member|role|api-?key|token|idp-?group|sign-?in-?link/i,
 };
 
 /** Fails if a principal succeeded with a write for which it has no permission. */

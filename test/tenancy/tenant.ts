@@ -158,8 +158,13 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
       const owner = { enterpriseId, organizationId, userId, serviceKeyId, canary };
       const groupId = newId();
       await tx.prisma.idpGroup.create({ data: { id: groupId, enterpriseId, name: canary('idp-group'), createdAt } });
-      const ofGroup = { id: newId(), enterpriseId, groupId, roleId: 'org_member', createdAt };
-      await tx.prisma.idpGroupRole.create({ data: { ...ofGroup, organizationId } });
+      const ofGroup = { enterpriseId, groupId, createdAt };
+      await tx.prisma.idpGroupRole.createMany({
+        data: [
+          { ...ofGroup, id: newId(), roleId: 'account_member', organizationId: null },
+          { ...ofGroup, id: newId(), roleId: 'org_member', organizationId },
+        ],
+      });
       const { playbookId } = await seedKnowledge(test, tx, owner);
       const { automationId } = await seedAutomations(test, tx, owner);
       await seedProviderKey(test, tx, owner);

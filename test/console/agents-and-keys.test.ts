@@ -130,7 +130,9 @@ describe.skipIf(missing !== null)('the pages of agents and model keys', { timeou
     const { host } = new URL(provider.url);
     await page.getByRole('button', { name: `Edit ${host}` }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await expect
+      .poll(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth))
+      .toBeLessThanOrEqual(0);
     await page.goto('/manage/model-keys');
     await page.getByText('You can’t manage model keys', { exact: true }).waitFor();
     const admin = await openSignedIn(browser, test, test.adminToken, { at: '/manage/model-keys' });

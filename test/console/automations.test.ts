@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { graphql, startApp, type TestApp } from '../support/app.ts';
 import { automationFields, automationOptions, createAutomation, recurring } from '../support/automations.ts';
-import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
+import { missing, openBrowser, openSignedIn, pick, seriousFindings } from '../support/console-browser.ts';
 import { runMutation } from '../support/people.ts';
 import { makeUsableRepository } from '../support/repositories.ts';
 
@@ -221,7 +221,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
   it('shows a few fields at first, the schedule in words, and a line for what the others have', async () => {
     const at = '/manage/automations/new';
     const { page, consoleErrors, picture } = await openSignedIn(browser, test, test.adminToken, { at });
-    await page.getByLabel('Time zone').selectOption('Europe/Berlin');
+    await pick(page, 'Time zone', 'Europe/Berlin');
     await page.getByText('Weekdays at 09:00 (Europe/Berlin)', { exact: true }).waitFor();
     await expect.poll(() => page.locator('.times time').count()).toBe(3);
     const visibleFields = () => page.locator('form :is(input, select, textarea):visible').count();

@@ -206,7 +206,7 @@ describe.skipIf(missing !== null)('the changes of a session', { timeout: 180_000
     await page.locator('.diff-unified').waitFor();
     await page.getByRole('button', { name: 'Files' }).click();
     await item(page, 'server.ts').waitFor();
-    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await expect.poll(() => overflow(page)).toBeLessThanOrEqual(0);
     expect(await seriousFindings(page)).toEqual([]);
     await window.picture('changes-files-of-phone');
     // To the conversation, and back.

@@ -174,7 +174,9 @@ describe.skipIf(missing !== null)('the checkpoints of a session', { timeout: 180
     const dialog = await choose(page, 'End of turn 1', 'Rewind to here');
     await dialog.getByRole('button', { name: 'Rewind', exact: true }).click();
     await page.getByText('The session was rewound to “End of turn 1”.').waitFor();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await expect
+      .poll(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth))
+      .toBeLessThanOrEqual(0);
   });
 
   it('offers nothing to those who may only view', async () => {

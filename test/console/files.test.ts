@@ -208,9 +208,9 @@ describe.skipIf(missing !== null)('the files of a session', { timeout: 180_000 }
     await entry(page, 'server.ts').click();
     await file(page, 'src/server.ts').getByText('Answers every request').waitFor();
     await entry(page, 'server.ts').waitFor({ state: 'hidden' });
-    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await expect.poll(() => overflow(page)).toBeLessThanOrEqual(0);
     await crumb(page, 'src').click();
     await entry(page, 'deep').waitFor();
-    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await expect.poll(() => overflow(page)).toBeLessThanOrEqual(0);
   });
 });

@@ -85,7 +85,9 @@ describe.skipIf(missing !== null)('the follow-ups of a pull request in the conso
 
     await page.setViewportSize({ width: 390, height: 844 });
     await page.getByRole('tab', { name: 'Details' }).click();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await expect
+      .poll(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth))
+      .toBeLessThanOrEqual(0);
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();
   });
@@ -107,7 +109,9 @@ describe.skipIf(missing !== null)('the follow-ups of a pull request in the conso
     const { settings } = await prisma().repository.findUniqueOrThrow({ where: { id: repositoryId } });
     expect(settings).toMatchObject({ followUpBotLogins: ['renovate[bot]', 'hubot'], isArchivedWhenMerged: true });
     await page.setViewportSize({ width: 390, height: 844 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await expect
+      .poll(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth))
+      .toBeLessThanOrEqual(0);
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();
   });

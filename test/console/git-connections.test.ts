@@ -132,7 +132,7 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 240_
     await page.setViewportSize({ width: 375, height: 844 });
     await page.getByRole('button', { name: 'Make read-only: acme/site' }).click();
     await page.getByRole('button', { name: 'Allow pushes: acme/site' }).waitFor();
-    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await expect.poll(() => overflow(page)).toBeLessThanOrEqual(0);
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('git-permissions');
     const [row] = await test.app.services.store.query(

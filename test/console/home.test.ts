@@ -191,7 +191,9 @@ describe.skipIf(missing !== null)('the home page', { timeout: 240_000 }, () => {
       await window.picture('home');
       expect(await seriousFindings(page), theme).toEqual([]);
     });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await expect
+      .poll(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth))
+      .toBeLessThanOrEqual(0);
     await page.setViewportSize({ width: 1_920, height: 1_080 });
     await window.inThemes(() => window.picture('home'));
     await card.getByRole('button', { name: 'Dismiss the checklist' }).click();

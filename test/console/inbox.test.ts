@@ -348,7 +348,9 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 240_000 }, () => {
       await window.picture('inbox-page');
       expect(await seriousFindings(page), theme).toEqual([]);
     });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await expect
+      .poll(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth))
+      .toBeLessThanOrEqual(0);
     const key = await makeKey(all.test, { kind: 'SERVICE', organizationId });
     const bot = await open('Write the release notes', key);
     await inbox(bot.page).getByText('No sessions of yours yet').waitFor();

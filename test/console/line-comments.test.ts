@@ -234,7 +234,9 @@ Remove these.`);
     await tap(3);
     await page.getByRole('group', { name: 'lines 1–3, new version' }).waitFor();
     expect(await field(page).inputValue()).toBe('From a phone');
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await expect
+      .poll(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth))
+      .toBeLessThanOrEqual(0);
     expect(await seriousFindings(page)).toEqual([]);
     await picture('line-comments-form');
     await page.getByRole('button', { name: 'Add comment' }).click();

@@ -58,7 +58,7 @@ describe.skipIf(missing !== null)('the banner of maintenance mode', { timeout: 2
       for (const width of [390, 1_280]) {
         await page.setViewportSize({ width, height: 800 });
         await window.inThemes(async (theme) => expect(await seriousFindings(page), `${width}, ${theme}`).toEqual([]));
-        expect(await overflow(page), `${width} wide`).toEqual([0, 0]);
+        await expect.poll(() => overflow(page), { message: `${width} wide` }).toEqual([0, 0]);
       }
 
       await endButton(page).click();

@@ -55,7 +55,9 @@ describe.skipIf(missing !== null)('the pull requests of a session in the console
     await window.pictures('session-pull-requests');
     await page.setViewportSize({ width: 375, height: 844 });
     await page.getByRole('tab', { name: 'Details' }).click();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await expect
+      .poll(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth))
+      .toBeLessThanOrEqual(0);
     await window.picture('session-pull-requests');
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();

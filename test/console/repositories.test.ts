@@ -127,14 +127,14 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Organization saved.', { exact: true }).waitFor();
     await page.getByText('git.test/acme/site', { exact: true }).waitFor();
-    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await expect.poll(() => overflow(page)).toBeLessThanOrEqual(0);
     await admin.pictures('organization-repositories');
     await page.setViewportSize({ width: 375, height: 844 });
     await page.goto('/sessions?new=yes');
     await page.getByLabel('Prompt').fill('Without any');
     await page.getByText('These are the default repositories.', { exact: false }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
-    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await expect.poll(() => overflow(page)).toBeLessThanOrEqual(0);
     await page.getByRole('button', { name: 'Remove git.test/acme/site' }).click();
     await page.getByText('The session works without a repository.', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Start', exact: true }).click();
@@ -184,7 +184,7 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     expect(await store.prisma.repository.findFirst({ where: { path: 'acme/site' } })).toMatchObject({
       settings: { isMentionAnswered: false, mentionOrganizationId: team.organizationId.replace('org-', '') },
     });
-    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await expect.poll(() => overflow(page)).toBeLessThanOrEqual(0);
     await admin.pictures('repository');
     const address = new URL(page.url()).pathname;
     expect(admin.consoleErrors).toEqual([]);
@@ -237,7 +237,7 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
       environment: 'setup:\n  - npm ci\n',
     });
     await page.getByRole('row').filter({ hasText: 'Failed' }).getByRole('link', { name: 'In the site' }).waitFor();
-    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await expect.poll(() => overflow(page)).toBeLessThanOrEqual(0);
     await admin.pictures('repository-environment');
     await page.getByRole('button', { name: 'Show the log of the set-up at c0ffee0000' }).click();
     const log = page.getByRole('dialog', { name: 'Set-up log' });

@@ -22,7 +22,13 @@ describe.skipIf(missing !== null)('the page of secrets', { timeout: 240_000 }, (
     await page.getByText('No secrets yet').waitFor();
     await page.getByRole('button', { name: 'New secret' }).first().click();
     await page.getByLabel('Name').fill('PATH');
-    await page.getByLabel('Value', { exact: true }).fill(`${secretCanary}-value`);
+    const value = page.getByLabel('Value', { exact: true });
+    await value.fill(`${secretCanary}-value`);
+    const security = () => value.evaluate((field) => getComputedStyle(field).getPropertyValue('-webkit-text-security'));
+    expect(await security()).toBe('disc');
+    await page.getByLabel('Show value').check();
+    expect(await security()).toBe('none');
+    await page.getByLabel('Show value').uncheck();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('dialog').getByRole('alert').waitFor();
     await page.getByLabel('Name').fill('API_TOKEN');

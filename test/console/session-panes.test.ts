@@ -116,7 +116,7 @@ describe.skipIf(missing !== null)('the panes of a session page', { timeout: 240_
     // The buttons of the session.
     const panel = page.getByRole('tabpanel', { name: 'Details' });
     await panel.getByRole('button', { name: 'Terminate' }).waitFor();
-    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await expect.poll(() => overflow(page)).toBeLessThanOrEqual(0);
     expect(await seriousFindings(page)).toEqual([]);
     await picture('session-details-of-phone');
     // Their dialog is not a part of the hidden page.

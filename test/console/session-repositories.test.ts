@@ -72,7 +72,7 @@ describe.skipIf(missing !== null)('the page of a session with repositories', { t
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('session-repository');
     await page.setViewportSize({ width: 375, height: 844 });
-    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await expect.poll(() => overflow(page)).toBeLessThanOrEqual(0);
     await page.goto('/sessions');
     await page.getByText('PR open', { exact: true }).waitFor();
     await window.pictures('sessions-pull-request');

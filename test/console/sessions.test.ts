@@ -250,7 +250,9 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 240_000 }, 
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
     await page.getByLabel('Status').waitFor({ state: 'hidden' });
     await page.getByRole('link', { name: 'The only one' }).waitFor();
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await expect
+      .poll(() => page.evaluate(() => document.documentElement.scrollWidth - innerWidth))
+      .toBeLessThanOrEqual(0);
     await page.context().close();
   });
 

@@ -126,7 +126,7 @@ it('continues interrupted turns after a kill with all their messages, except sus
 it('tells an interrupted attempt from the next one, which repeats it after a kill', async () => {
   const env = await makeServerEnv();
   const first = await startServer(env);
-  const id = await create(first, 'say started\nsleep 15');
+  const id = await create(first, 'say started\nlist\nsleep 600');
   await waitForMessages(first, id);
   await first.kill();
   const second = await startServer(env);

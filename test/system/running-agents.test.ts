@@ -87,12 +87,12 @@ it('shows the agent’s messages while it is still at work', async () => {
 });
 
 it('ends the turn of an agent that a message steers, and delivers the message', async () => {
-  const id = await createSession(test, { agent: 'steered', prompt: 'say one\nsleep 60\nsay never' });
+  const id = await createSession(test, { agent: 'steered', prompt: 'say one\nlist\nsleep 60\nsay never' });
   await waitForMessage(id, 'one');
   await send(id, 'say two');
   await waitUntilEnded(test, id);
   expect(await readMessages(test, id)).toEqual([
-    'INITIAL_USER_MESSAGE: say one\nsleep 60\nsay never',
+    'INITIAL_USER_MESSAGE: say one\nlist\nsleep 60\nsay never',
     'AGENT_MESSAGE: one',
     'USER_MESSAGE: say two',
     'AGENT_MESSAGE: two',

@@ -28,6 +28,7 @@ interface SecretFormProps {
 export function SecretForm({ organizationId, secret, onSaved, onClose }: SecretFormProps) {
   const form = useId();
   const toasts = useToasts();
+  const [isShown, setShown] = useState(false);
   const [errors, setErrors] = useState<Parameters<typeof errorOf>[0]>(null);
   const [create, isBusy] = useSecretMutation<secretFormMutation>(graphql`
     mutation secretFormMutation($input: CreateSecretInput!) {
@@ -115,7 +116,12 @@ export function SecretForm({ organizationId, secret, onSaved, onClose }: SecretF
           placeholder={secret ? common.unchanged : undefined}
           hint={texts.valueHint}
           error={errorOf(errors, 'value')}
+          data-masked={!isShown || undefined}
         />
+        <label className="check">
+          <input type="checkbox" checked={isShown} onChange={({ target }) => setShown(target.checked)} />{' '}
+          {texts.showValue}
+        </label>
         <TextField
           label={common.note}
           name="note"

@@ -7,6 +7,7 @@ export const secretForm = {
   cookies: 'Cookies',
   totp: 'One-time codes (TOTP)',
   valueHint: 'You won’t be able to view this value again, here or through the API.',
+  showValue: 'Show value',
   notePlaceholder: 'What it is used for',
   redact: 'Redact from agent output',
 };

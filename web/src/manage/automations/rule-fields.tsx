@@ -5,7 +5,9 @@ import { ruleFields as texts } from '../../texts/automation-form.ts';
 import { common } from '../../texts/common.ts';
 import { dateFormat } from '../../ui/date.ts';
 import { Select, TextArea, TextField } from '../../ui/field.tsx';
+import { Picker } from '../../ui/picker.tsx';
 import { problemText } from '../../ui/problem-text.ts';
+import type { ChoiceSource } from '../../ui/use-choices.ts';
 import { type RuleFields as Fields, lacksDays, noDays, weekdays, writeRule } from './rule.ts';
 import { ruleText } from './rule-text.ts';
 
@@ -20,6 +22,10 @@ interface RuleFieldsProps {
 }
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
+const readZones: ChoiceSource = async () => ({
+  choices: zones.map((zone) => ({ value: zone, label: zone })),
+  next: null,
+});
 
 /** The fields of a schedule, with a preview of the next three occurrences from the service. */
 export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTimeZone }: RuleFieldsProps) {
@@ -32,7 +38,6 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
   const [isTyping, setTyping] = useState(false);
   const zone = useDeferredValue(timeZone);
   const words = ruleText(rule, zone);
-  const zoneChoices = zones.includes(timeZone) ? zones : [timeZone, ...zones];
   return (
     <>
       <div className="fields">
@@ -110,16 +115,14 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
             <option value={-1}>{texts.lastDay}</option>
           </Select>
         )}
-        <Select
+        <Picker
           label={texts.timeZone}
+          source={readZones}
           value={timeZone}
+          valueLabel={timeZone}
           error={zoneError}
-          onChange={(event) => onTimeZone(event.target.value)}
-        >
-          {zoneChoices.map((each) => (
-            <option key={each}>{each}</option>
-          ))}
-        </Select>
+          onChange={onTimeZone}
+        />
       </div>
       {every === 'week' && (
         <fieldset className="inline-boxes">

@@ -34,7 +34,7 @@ describe.skipIf(missing !== null)('dialogs, keys and focus', { timeout: 240_000 
     await open.click();
     await expect.poll(() => focused(page)).toBe('key');
     await page.keyboard.type('A_NAME');
-    await page.getByRole('dialog').getByLabel('Value').fill('c4n4ry-of-a-dialog');
+    await page.getByRole('dialog').getByLabel('Value', { exact: true }).fill('c4n4ry-of-a-dialog');
     await page.getByRole('dialog').getByLabel('Note').focus();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'detached' });

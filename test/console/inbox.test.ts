@@ -182,7 +182,7 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 240_000 }, () => {
     await row(page, 'Move the mail to the new address').waitFor();
     // From the session of the page.
     await page.keyboard.press('k');
-    expect(await focused()).toBe('Make the search quick');
+    await expect.poll(() => focused()).toBe('Make the search quick');
     await page.keyboard.press('s');
     await expect.poll(() => titlesOf(page, 'Pinned')).toEqual(['Make the search quick']);
     expect(await sizes(page)).toEqual({ 'Needs you': '2', Pinned: '1', Working: '0', Done: '2' });
@@ -206,12 +206,12 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 240_000 }, () => {
     const above = (await focused()) as string;
     expect(above).not.toBe('Which colour should the button have?');
     await page.keyboard.press('ArrowDown');
-    expect(await focused()).toBe('Which colour should the button have?');
+    await expect.poll(() => focused()).toBe('Which colour should the button have?');
     await page.getByRole('main').focus();
     await page.keyboard.press('u');
-    expect(await focused()).toBe('Find out why the nightly build fails since Monday');
+    await expect.poll(() => focused()).toBe('Find out why the nightly build fails since Monday');
     await page.keyboard.press('j');
-    expect(await focused()).toBe('Which colour should the button have?');
+    await expect.poll(() => focused()).toBe('Which colour should the button have?');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Which colour should the button have?' }).waitFor();
     // The palette pins the session of the page.

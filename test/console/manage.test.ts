@@ -157,7 +157,7 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
     await page.getByRole('button', { name: 'Add condition' }).click();
     await page.getByLabel('Field').fill('body.state');
     await page.getByLabel('Operator').selectOption('EQ');
-    await page.getByLabel('Value').fill('broken');
+    await page.getByLabel('Value', { exact: true }).fill('broken');
     await page.getByLabel('Prompt').fill('Fix it.');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('dialog').waitFor();

@@ -309,6 +309,7 @@ export async function pick(page: Page, field: string, choice: string): Promise<v
 
 /** Returns the accessibility violations that axe finds: serious and critical ones of WCAG 2 A and AA, and content outside of landmarks. */
 export async function seriousFindings(page: Page): Promise<string[]> {
+  await settle(page);
   // Not with a script element: the page's policy would block it.
   const isThere = await page.evaluate(() => 'axe' in globalThis);
   if (!isThere) await page.evaluate(readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8'));

@@ -39,6 +39,7 @@ export const pageLoaders: Readonly<Record<string, PageLoader>> = {
   '/manage/organization': async () => (await import('../manage/settings/settings-page.tsx')).SettingsPage,
   '/manage/enterprise': async () => (await import('../manage/settings/enterprise-page.tsx')).EnterprisePage,
   '/manage/audit-log': async () => (await import('../manage/audit/audit-page.tsx')).AuditPage,
+  '/manage/legal-holds': async () => (await import('../manage/legal-holds/legal-holds-page.tsx')).LegalHoldsPage,
   '/manage/agents': async () => (await import('../manage/agents/agents-page.tsx')).AgentsPage,
   '/manage/git': async () => (await import('../manage/git/git-page.tsx')).GitPage,
   '/manage/git/github-app': async () => (await import('../manage/git/app-callback-page.tsx')).AppCallbackPage,

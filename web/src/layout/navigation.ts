@@ -126,6 +126,7 @@ export const settingsNavigation: readonly NavigationGroup[] = [
       { path: '/manage/agents', label: texts.agents, icon: 'power', isFor: mayChangeSettings },
       { path: '/manage/git', label: texts.git, icon: 'pull', isFor: mayChangeOrganization },
       { path: '/manage/audit-log', label: texts.auditLog, icon: 'file', isFor: mayChangeSettings },
+      { path: '/manage/legal-holds', label: common.legalHolds, icon: 'pin', isFor: mayChangeSettings },
       { path: '/manage/legacy-api', label: texts.legacyApi, icon: 'link', isFor: mayChangeSettings },
       { path: gettingStartedPath, label: texts.gettingStarted, icon: 'play', isFor: maySetUp },
     ],

@@ -1,5 +1,5 @@
 import type { Virtualizer } from '@tanstack/react-virtual';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useSigned } from '../app/gate.tsx';
 import { transcriptJumps as texts } from '../texts/session.ts';
@@ -10,6 +10,9 @@ import type { Transcript } from './use-transcript.ts';
 
 /** The most pages that a jump loads to find its row. */
 const maxPages = 20;
+
+/** The time in ms for which a jump keeps its row in place while rows arrive, unless the user scrolls. */
+const settlingMs = 2_000;
 
 /** The actions of the buttons and keys of a transcript. */
 export interface Jumps {
@@ -44,6 +47,8 @@ export function useJumps(options: JumpOptions): Jumps {
   const last = useRef<string | null>(null);
   /** Counts the jumps: a later one replaces one that is still loading. */
   const jump = useRef(0);
+  /** The row of the last jump, until the list has measured what is around it. */
+  const settling = useRef<{ readonly key: string; readonly until: number } | null>(null);
   const goTo = useCallback((index: number) => {
     jump.current++;
     const { rows, list, leaveEnd } = latest.current;
@@ -53,6 +58,7 @@ export function useJumps(options: JumpOptions): Jumps {
     last.current = row.key;
     setTarget(row.key);
     list.scrollToIndex(index, { align: 'start' });
+    settling.current = { key: row.key, until: performance.now() + settlingMs };
     // After the list has measured and rendered the rows around it.
     let frames = 0;
     const focus = () => {
@@ -118,11 +124,29 @@ export function useJumps(options: JumpOptions): Jumps {
     goTo(at >= 0 ? at : rows.findIndex((row) => markOf(row) !== null));
   }, [goTo]);
   const { rows } = options;
+  // The list scrolls to a position over some frames. Earlier rows that arrive meanwhile move the row to another position.
+  useLayoutEffect(() => {
+    if (settling.current === null || performance.now() > settling.current.until) return;
+    const { key } = settling.current;
+    const index = rows.findIndex((row) => row.key === key);
+    if (index >= 0) latest.current.list.scrollToIndex(index, { align: 'start' });
+  }, [rows]);
+  useEffect(() => {
+    const leave = () => {
+      settling.current = null;
+    };
+    const events = ['wheel', 'touchmove', 'pointerdown'] as const;
+    for (const event of events) addEventListener(event, leave, { passive: true });
+    return () => {
+      for (const event of events) removeEventListener(event, leave);
+    };
+  }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: other rows are the reason to look again.
   useEffect(goToAwaited, [rows]);
   const openAt = useCallback(
     async (cursor: string | null) => {
       const mine = ++jump.current;
+      settling.current = null;
       latest.current.leaveEnd();
       const seq = await latest.current.transcript.openAt(cursor);
       if (mine !== jump.current) return;
@@ -136,6 +160,7 @@ export function useJumps(options: JumpOptions): Jumps {
   const toEnd = useCallback(() => {
     const { transcript, list, toLatest } = latest.current;
     const mine = ++jump.current;
+    settling.current = null;
     setTarget(null);
     // The button that was pressed disappears.
     list.scrollElement?.focus({ preventScroll: true });

@@ -96,6 +96,7 @@ export const common = {
   retry: 'Retry',
   revoke: 'Revoke',
   groups: 'Groups',
+  legalHolds: 'Legal holds',
   role: 'Role',
   roles: 'Roles',
   rotate: 'Rotate',

@@ -19,6 +19,11 @@ function sessionIdIn(text: string): string {
 
 type Kind = keyof typeof texts.kinds;
 
+function targetInput(kind: Kind, id: string): newHoldMutation['variables']['input']['target'] {
+  if (kind === 'session') return { sessionId: id };
+  return kind === 'organization' ? { organizationId: id } : { userId: id };
+}
+
 interface NewHoldProps {
   readonly onClose: () => void;
   readonly onDone: () => void;
@@ -52,7 +57,7 @@ export function NewHold({ onClose, onDone }: NewHoldProps) {
     const id = kind === 'session' ? sessionIdIn(entered) : entered;
     if (id === '') return setErrors([{ message: texts.noTarget, path: ['target'] }]);
     const { errors: refused } = await create({
-      input: { target: { [`${kind}Id`]: id }, reason: fields.text('reason') },
+      input: { target: targetInput(kind, id), reason: fields.text('reason') },
     });
     setErrors(refused);
     if (refused !== null) return;

@@ -16,7 +16,8 @@ const usage = `Usage:
   ${prefix}                    apply the migrations of this version, and start nothing
 
 Set the variables of the service. With PostgreSQL, processes of the version before may run. Stop a service with the embedded database.
-The exit code is 1 if this version cannot use the database, or the running version cannot continue after the upgrade.`;
+With --check, the exit code is 1 if this version cannot use the database, or the running version cannot continue after the upgrade.
+Any other failure has the exit code 2.`;
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   readonly version: string;

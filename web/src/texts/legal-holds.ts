@@ -23,7 +23,7 @@ export const newHold = {
   session: 'Session',
   sessionHint: 'The link or the ID of the session.',
   noTarget: 'Select what to keep.',
-  reasonHint: 'Others who manage holds can read it. It is in the audit log.',
+  reasonHint: 'Everyone who may manage legal holds can read it.',
   submit: 'Create hold',
   done: 'Hold created.',
 };

@@ -34,7 +34,8 @@ export interface KeyRow {
   serviceUserExpiresAt: Date | null;
   serviceUserDeletedAt: Date | null;
   organizationDeletedAt: Date | null;
-  userDeletedAt: Date | null;
+  /** The time at which the user was deleted or deactivated. */
+  userEndedAt: Date | null;
   ipRanges: string[];
   grants: Grant[];
 }
@@ -47,7 +48,7 @@ const keysWith = (columns: string, from: string) => `
          k.service_user_id as "serviceUserId", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
          u.email, u.name as "userName", s.name as "serviceUserName", s.organization_id as "serviceUserOrganizationId",
          s.expires_at as "serviceUserExpiresAt", s.deleted_at as "serviceUserDeletedAt", ko.deleted_at as "organizationDeletedAt",
-         u.deleted_at as "userDeletedAt", e.ip_ranges as "ipRanges",
+         coalesce(u.deleted_at, u.deactivated_at) as "userEndedAt", e.ip_ranges as "ipRanges",
          (select coalesce(json_agg(g), '[]'::json) from (
             select a.organization_id as "organizationId", r.scope, r.permissions
               from role_assignment a join role r on r.id = a.role_id left join organization o on o.id = a.organization_id
@@ -314,7 +315,7 @@ function isAmong(stored: string, hashes: readonly string[]): boolean {
 }
 
 function isLive(key: KeyRow, now: Date): boolean {
-  if (key.revokedAt || key.userDeletedAt || key.serviceUserDeletedAt || key.organizationDeletedAt) return false;
+  if (key.revokedAt || key.userEndedAt || key.serviceUserDeletedAt || key.organizationDeletedAt) return false;
   // A user without a role has nothing to sign in for; the last role may be lost at any time.
   if (key.id === null && key.grants.length === 0) return false;
   return [key.expiresAt, key.serviceUserExpiresAt].every((end) => end === null || end > now);

@@ -24,7 +24,7 @@ const ofOrganizations: ReadonlySet<RolePermission> = new Set([...organizationPer
 
 const owners = `
   select o.enterprise_id as "enterpriseId", u.email, u.name as "userName", x.name as "serviceUserName",
-         o.deleted_at is not null or ($2::text is not null and (u.id is null or u.deleted_at is not null))
+         o.deleted_at is not null or ($2::text is not null and (u.id is null or coalesce(u.deleted_at, u.deactivated_at) is not null))
            or ($3::text is not null and (x.id is null or x.deleted_at is not null or x.expires_at <= $4::timestamptz)) as "isGone",
          (select json_agg(distinct p) from (
               select b.organization_id, b.role_id from role_assignment b where b.service_user_id = $3
@@ -38,7 +38,7 @@ const owners = `
 
 /**
  * Returns the current viewer of an object's owner, limited to the object's organization, for actions in the owner's
- * name without a key. Returns null if the owner or the organization is gone. An object of a service key has no
+ * name without a key. Returns null if the owner or the organization is gone, and for a deactivated user. An object of a service key has no
  * principal: its viewer has the permissions in `unowned`. Within a transaction, pass the transaction as the store.
  */
 export async function findOwnerViewer(

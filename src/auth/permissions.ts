@@ -131,6 +131,7 @@ export const permissionFor = {
   createUser: 'ManageAccountMembership',
   updateUser: 'ManageAccountMembership',
   deleteUser: 'ManageAccountMembership',
+  deactivateUser: 'ManageAccountMembership',
   assignRole: 'ManageAccountMembership',
   removeFromOrganization: 'ManageAccountMembership',
   viewRoles: 'ViewAccountMembership',

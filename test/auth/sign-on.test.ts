@@ -273,6 +273,14 @@ it('a session ends with its lifetime, with the last role and with the user', asy
   expect(await isIn(again)).toBe(false);
   (test.app.services as { now: () => Date }).now = () => new Date();
   expect(await isIn(again)).toBe(true);
+  const activity = async (name: string, type: string) =>
+    (await graphql(test, test.adminToken, mutation(name, type), { input: { userId: id } })).data[name];
+  expect(await activity('deactivateUser', 'DeactivateUserInput')).toEqual({ userErrors: [] });
+  expect(await isIn(again)).toBe(false);
+  expect(reasonOf(await signOn(test, 'corp'))).toEqual([403, 'USER_DEACTIVATED']);
+  expect(await activity('reactivateUser', 'ReactivateUserInput')).toEqual({ userErrors: [] });
+  expect(await isIn(again)).toBe(false);
+  expect((await signOn(test, 'corp')).status).toBe(200);
   await graphql(test, test.adminToken, mutation('deleteUser', 'DeleteUserInput'), { input: { userId: id } });
   expect(await isIn(again)).toBe(false);
   expect(reasonOf(await signOn(test, 'corp'))).toEqual([403, 'USER_DELETED']);

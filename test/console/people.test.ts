@@ -72,6 +72,22 @@ describe.skipIf(missing !== null)(
       await page.getByLabel('Name').fill('Ada L.');
       await page.getByRole('button', { name: 'Save name' }).click();
       await page.getByRole('heading', { name: 'Ada L.' }).waitFor();
+      await page.getByRole('button', { name: 'Deactivate' }).click();
+      await inDialog(page, 'Deactivate').click();
+      await page.getByText('This user has no access until you reactivate them.').waitFor();
+      expect(await page.getByRole('button', { name: 'Create sign-in link' }).count()).toBe(0);
+      for (const list of ['/manage/users', '/manage/members']) {
+        await page.goto(`${test.url}${list}`);
+        await page
+          .getByRole('row', { name: /Ada L\./ })
+          .getByText('Deactivated')
+          .waitFor();
+      }
+      await page.goto(`${test.url}/manage/users`);
+      await page.getByRole('link', { name: 'Ada L.' }).click();
+      await page.getByRole('button', { name: 'Reactivate' }).click();
+      await page.getByRole('button', { name: 'Deactivate' }).waitFor();
+      await page.getByRole('button', { name: 'Create sign-in link' }).waitFor();
       await page.getByRole('button', { name: 'Delete', exact: true }).click();
       await inDialog(page, 'Delete').click();
       await page.getByRole('heading', { name: 'Users' }).waitFor();

@@ -141,7 +141,7 @@ describe('running an automation on request', () => {
     ]);
     expect((await runNow(input, token)).run).toMatchObject({
       status: 'FAILED',
-      error: { message: 'The user that the automation runs as no longer exists.' },
+      error: { message: 'The user that the automation runs as was deleted or deactivated.' },
     });
   });
 });

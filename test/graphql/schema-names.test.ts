@@ -70,6 +70,8 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   test: ['GitConnection', 'ProviderKey', 'WebhookEndpoint'],
   redeliver: ['WebhookDelivery'],
   refresh: ['Environment', 'SessionChanges'],
+  deactivate: ['User'],
+  reactivate: ['User'],
   end: ['Maintenance'],
   drain: ['Worker'],
   undrain: ['Worker'],

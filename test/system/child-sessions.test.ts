@@ -58,7 +58,7 @@ it('is not started after its owner was deleted', async () => {
   await waitUntilEnded(test, id);
   expect((await readCalls(test, id)).at(-1)).toMatchObject({
     toolStatus: 'failed',
-    output: 'The user or service user that started this session was deleted.',
+    output: 'The user or service user that started this session was deleted or deactivated.',
   });
   expect((await readSession(test, id)).children.nodes).toEqual([]);
 });

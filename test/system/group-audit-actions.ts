@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { beginAuditExport } from '../../src/domain/audit/export/export-audit-log.ts';
 import type { Actor, AuditedAction } from './audit-actor.ts';
 
@@ -21,9 +22,16 @@ async function makeMemberGroup(actor: Actor): Promise<string> {
 
 /** Creates a user with a sign-in link, and returns its id. */
 async function makeLink({ mutate }: Actor, organizationId: string): Promise<string> {
-  const input = { email: `${Date.now()}-link@example.test`, scope: { organizationId }, roleId: 'org_member' };
+  const input = { email: `${randomUUID()}@example.test`, scope: { organizationId }, roleId: 'org_member' };
   const { userId } = (await mutate('createUser', input, 'user { userId }')).user;
   await mutate('createSignInLink', { userId }, 'url');
+  return userId;
+}
+
+/** Creates a user and deactivates it. Returns its id. */
+async function makeDeactivated(actor: Actor, organizationId: string): Promise<string> {
+  const userId = await makeLink(actor, organizationId);
+  await actor.mutate('deactivateUser', { userId }, 'user { deactivatedAt }');
   return userId;
 }
 
@@ -36,7 +44,7 @@ async function makeHold({ mutate }: Actor, organizationId: string): Promise<stri
 // A group has no id, so its entries name no target.
 const onEnterprise = { target: null, organization: null };
 
-/** Acts on groups of identity providers, on sign-in links, on the audit log itself, and on legal holds. */
+/** Acts on groups of identity providers, on sign-in links, on the access of users, on the audit log itself, and on legal holds. */
 export const groupAuditedActions = {
   async create_audit_log_export(actor, organizationId) {
     await beginAuditExport(await actor.context(), { organizationId });
@@ -56,6 +64,14 @@ export const groupAuditedActions = {
   async revoke_sign_in_link(actor, organization) {
     const target = await makeLink(actor, organization);
     await actor.mutate('revokeSignInLink', { userId: target }, 'user { userId }');
+    return { target, organization: null };
+  },
+  async deactivate_member(actor, organization) {
+    return { target: await makeDeactivated(actor, organization), organization: null };
+  },
+  async reactivate_member(actor, organization) {
+    const target = await makeDeactivated(actor, organization);
+    await actor.mutate('reactivateUser', { userId: target }, 'user { deactivatedAt }');
     return { target, organization: null };
   },
   async create_idp_group(actor) {

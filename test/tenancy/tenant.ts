@@ -20,7 +20,7 @@ export interface TenantSeeder {
   user(
     name: string,
     role: { roleId: string; organizationId: string | null } | null,
-    deleted?: boolean,
+    ended?: 'deleted' | 'deactivated',
   ): Promise<string>;
   serviceUser(
     name: string,
@@ -80,11 +80,11 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
 
   return {
     canary,
-    async user(name, role, deleted = false) {
+    async user(name, role, ended) {
       const id = newId();
       const email = `${canary(name)}@example.com`;
-      const deletedAt = deleted ? createdAt : null;
-      await tx.prisma.user.create({ data: { id, enterpriseId, email, name: canary(name), createdAt, deletedAt } });
+      const ends = ended === undefined ? {} : { [`${ended}At`]: createdAt };
+      await tx.prisma.user.create({ data: { id, enterpriseId, email, name: canary(name), createdAt, ...ends } });
       if (role) await assign({ userId: id }, role);
       const groups = [canary('group')];
       const account = { providerId: 'corp', issuer: canary('issuer'), subject: canary('subject'), groups };

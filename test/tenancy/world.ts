@@ -197,7 +197,8 @@ async function seedDead(seeder: TenantSeeder, organizationId: string): Promise<R
   const role = { roleId: 'org_admin', organizationId };
   const user = await seeder.user('dead-keys', role);
   const robot = await seeder.serviceUser('dead-keys', role);
-  const goneUser = await seeder.user('gone', null, true);
+  const goneUser = await seeder.user('gone', null, 'deleted');
+  const inactiveUser = await seeder.user('inactive', role, 'deactivated');
   const goneRobot = await seeder.serviceUser('gone', role, true);
   const dead: Record<string, string> = {};
   const ends = ['expired', 'revoked'] as const;
@@ -211,6 +212,8 @@ async function seedDead(seeder: TenantSeeder, organizationId: string): Promise<R
   }
   dead['of a deleted user'] = (await seeder.key('PERSONAL_ACCESS_TOKEN', { userId: goneUser })).token;
   dead['v1, of a deleted user'] = (await seeder.key('PERSONAL', { userId: goneUser, organizationId })).token;
+  dead['of a deactivated user'] = (await seeder.key('PERSONAL_ACCESS_TOKEN', { userId: inactiveUser })).token;
+  dead['v1, of a deactivated user'] = (await seeder.key('PERSONAL', { userId: inactiveUser, organizationId })).token;
   dead['of a deleted service user'] = (
     await seeder.key('SERVICE_USER', { serviceUserId: goneRobot, organizationId })
   ).token;

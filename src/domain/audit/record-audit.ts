@@ -106,6 +106,11 @@ export const auditActions = {
     target: 'user',
     meaning: 'The name of a user was changed, or the user was linked with an account of an identity provider.',
   },
+  'deactivate_member': {
+    target: 'user',
+    meaning: 'A user was deactivated: its access ended, and its roles and keys are kept.',
+  },
+  'reactivate_member': { target: 'user', meaning: 'A deactivated user got its access back.' },
   'delete_member': { target: 'user', meaning: 'A user account was deleted.' },
   'assign_roles': {
     target: 'user',

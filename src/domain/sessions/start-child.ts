@@ -60,7 +60,11 @@ export async function startChild(
   const [row] = await context.store.query<ParentRow>(parentOf, [parent.sessionId]);
   if (!row) throw new Error(`Session ${parent.sessionId} has no row.`);
   const viewer = await findOwnerViewer(context, row, [permissionFor.createSession]);
-  if (!viewer) throw new DomainError('FORBIDDEN', 'The user or service user that started this session was deleted.');
+  if (!viewer)
+    throw new DomainError(
+      'FORBIDDEN',
+      'The user or service user that started this session was deleted or deactivated.',
+    );
   const { isUnlisted, secretIds, knowledgeIds } = row;
   // Read as the parent's own run reads it: an old session may have no agent.
   const own = row.agent ?? context.defaultAgent;

@@ -19,6 +19,8 @@ export const auditActions = {
   ADD_MEMBER: 'Create user',
   UPDATE_MEMBER: 'Update user',
   DELETE_MEMBER: 'Delete user',
+  DEACTIVATE_MEMBER: 'Deactivate user',
+  REACTIVATE_MEMBER: 'Reactivate user',
   ADD_MEMBERS_TO_ENTERPRISE: 'Assign first enterprise role to user',
   ADD_MEMBERS_TO_ORG: 'Add member to organization',
   REMOVE_MEMBERS_FROM_ORG: 'Remove member from organization',

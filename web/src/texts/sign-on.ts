@@ -29,6 +29,7 @@ export const signOn = {
     OTHER_IDENTITY:
       'The user with your email address is linked with another account of this identity provider. Ask an administrator.',
     USER_DELETED: 'Your user was deleted. Ask an administrator.',
+    USER_DEACTIVATED: 'Your user is deactivated. Ask an administrator.',
     NO_ROLE: 'You have no role here. Ask an administrator to give you one.',
     OTHER_USER: 'You signed in as another user. Confirm as the user that the console shows.',
     NOT_FRESH: 'The identity provider didn’t ask for your credentials again, so this doesn’t count as a confirmation.',

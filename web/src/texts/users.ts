@@ -34,6 +34,17 @@ export const userPage = {
   saveName: 'Save name',
 };
 
+export const activity = {
+  deactivated: 'Deactivated',
+  deactivate: 'Deactivate',
+  reactivate: 'Reactivate',
+  note: rich('Deactivated {time}. This user has no access until you reactivate them.'),
+  title: ({ name }: Strings<'name'>) => `Deactivate ${name}?`,
+  text: 'They are signed out, and their keys stop working. Their roles, keys and everything they created are kept.',
+  wasDeactivated: ({ name }: Strings<'name'>) => `${name} deactivated.`,
+  reactivated: ({ name }: Strings<'name'>) => `${name} reactivated.`,
+};
+
 export const signInLinks = {
   title: 'Sign-in link',
   create: 'Create sign-in link',

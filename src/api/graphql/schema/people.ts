@@ -85,6 +85,12 @@ builder.node(User, {
       description:
         'Time when the user was deleted; null if the user was not deleted. A deleted user remains the author of the resources that it created.',
     }),
+    deactivatedAt: t.expose('deactivatedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'Time when the user was deactivated; null if the user is active. A deactivated user has no access, and keeps its roles and keys.',
+    }),
   }),
 });
 

@@ -1,4 +1,5 @@
 import { deleteUser, updateUser } from '../../../domain/identity/people/change-users.ts';
+import { deactivateUser, reactivateUser } from '../../../domain/identity/people/deactivate-users.ts';
 import { usersOf } from '../../../domain/identity/people/list-users.ts';
 import { createUser, inviteUsers } from '../../../domain/identity/people/users.ts';
 import { globalId } from '../../../domain/ids.ts';
@@ -125,4 +126,22 @@ addMutation('deleteUser', {
     const { user } = await deleteUser(domain, input.userId);
     return { deletedUserId: globalId('user', user.id) };
   },
+});
+
+addMutation('deactivateUser', {
+  description:
+    'Deactivates a user. All its access ends at once: its keys stop working, and it cannot sign in. Its roles, keys and resources are kept until it is reactivated. The caller must hold all permissions of the user, and cannot deactivate itself.',
+  needs: ['deactivateUser'],
+  input: (t) => ({ userId: t.id({ required: true, description: userIdDescription }) }),
+  payload: { user: User },
+  act: async (input, { domain }) => ({ user: await deactivateUser(domain, input.userId) }),
+});
+
+addMutation('reactivateUser', {
+  description:
+    'Reactivates a deactivated user: its roles and keys count again, and it may sign in. The caller must hold all permissions of the user.',
+  needs: ['deactivateUser'],
+  input: (t) => ({ userId: t.id({ required: true, description: userIdDescription }) }),
+  payload: { user: User },
+  act: async (input, { domain }) => ({ user: await reactivateUser(domain, input.userId) }),
 });

@@ -149,7 +149,9 @@ async function asOwner(services: Services, tx: Transaction, locked: LockedAutoma
   );
   if (viewer === null) {
     const gone =
-      userId === null ? 'The organization has been deleted.' : 'The user that the automation runs as no longer exists.';
+      userId === null
+        ? 'The organization has been deleted.'
+        : 'The user that the automation runs as was deleted or deactivated.';
     throw new DomainError(userId === null ? 'INVALID_STATE' : 'FORBIDDEN', gone);
   }
   // The user of a schedule was chosen by a caller that may act as others, so the permission to start sessions suffices.

@@ -115,7 +115,10 @@ async function ownerOf(context: Context, run: ClaimedRun, organizationId: string
        join session_head h on h.session_id = s.id where s.id = $1 and h.generation = $2`,
     [run.sessionId, run.generation],
   );
-  const gone = new DomainError('FORBIDDEN', 'The user or service user that started this session was deleted.');
+  const gone = new DomainError(
+    'FORBIDDEN',
+    'The user or service user that started this session was deleted or deactivated.',
+  );
   if (!owner) throw gone;
   const viewer = await findOwnerViewer(context, { ...owner, organizationId }, [permissionFor.sendMessage]);
   if (!viewer) throw gone;

@@ -81,11 +81,11 @@ export function membersOf(
   };
 }
 
-/** Tells if a user has a role in an organization, also by a group. For the domain's own checks, without a permission check. */
+/** Tells if an active user has a role in an organization, also by a group. For the domain's own checks, without a permission check. */
 export async function isMember(context: Context, organizationId: string, userId: string): Promise<boolean> {
   const rows = await context.store.query(
     `select 1 from user_account u cross join lateral (${rolesOfUser('u.id')}) a
-      where u.id = $2 and u.deleted_at is null and a.organization_id = $1 limit 1`,
+      where u.id = $2 and coalesce(u.deleted_at, u.deactivated_at) is null and a.organization_id = $1 limit 1`,
     [organizationId, userId],
   );
   return rows.length > 0;

@@ -18,6 +18,12 @@ export interface LinkedUser {
   readonly name: string | null;
 }
 
+/** A user in the database, and its state. */
+type FoundUser = LinkedUser & { readonly isDeactivated: boolean };
+
+const foundColumns =
+  'u.id, u.enterprise_id as "enterpriseId", u.email, u.name, u.deactivated_at is not null as "isDeactivated"';
+
 /** A user who may sign in, and the link with the provider. */
 export interface Linked {
   readonly user: LinkedUser;
@@ -79,15 +85,20 @@ export async function linkIdentity(
 
 async function findLinked(step: Step): Promise<Linked | null> {
   const { tx, identity, enterpriseId } = step;
-  const [row] = await tx.query<LinkedUser & { identityId: string; isDeleted: boolean }>(
-    `select i.id as "identityId", u.id, u.enterprise_id as "enterpriseId", u.email, u.name, u.deleted_at is not null as "isDeleted"
+  const [row] = await tx.query<FoundUser & { identityId: string; isDeleted: boolean }>(
+    `select i.id as "identityId", ${foundColumns}, u.deleted_at is not null as "isDeleted"
        from user_identity i join user_account u on u.id = i.user_id
       where i.enterprise_id = $1 and i.issuer = $2 and i.subject = $3`,
     [enterpriseId, identity.issuer, identity.subject],
   );
   if (row === undefined) return null;
   const { identityId, isDeleted, ...user } = row;
-  return isDeleted ? linkAgain(step, identityId) : { user, identityId };
+  return isDeleted ? linkAgain(step, identityId) : { user: requireActive(user), identityId };
+}
+
+function requireActive({ isDeactivated, ...user }: FoundUser): LinkedUser {
+  if (isDeactivated) throw new SignOnError('USER_DEACTIVATED');
+  return user;
 }
 
 // A user whom an administrator deleted must not come back with the default role, but may be created again by an administrator.
@@ -135,12 +146,12 @@ async function linkByEmail(step: Step): Promise<Linked> {
 }
 
 async function findByEmail(tx: Transaction, enterpriseId: string, email: string): Promise<LinkedUser | null> {
-  const [user] = await tx.query<LinkedUser>(
-    `select id, enterprise_id as "enterpriseId", email, name from user_account
-      where enterprise_id = $1 and lower(email) = lower($2) and deleted_at is null for no key update`,
+  const [user] = await tx.query<FoundUser>(
+    `select ${foundColumns} from user_account u
+      where u.enterprise_id = $1 and lower(u.email) = lower($2) and u.deleted_at is null for no key update`,
     [enterpriseId, email],
   );
-  return user ?? null;
+  return user === undefined ? null : requireActive(user);
 }
 
 async function createUser(step: Step, email: string): Promise<LinkedUser> {

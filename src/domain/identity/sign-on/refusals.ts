@@ -16,6 +16,7 @@ const refusals = {
     'The user with your email address is linked with another account of this identity provider.',
   ],
   USER_DELETED: ['FORBIDDEN', 'Your user was deleted. Ask an administrator.'],
+  USER_DEACTIVATED: ['FORBIDDEN', 'Your user is deactivated. Ask an administrator.'],
   NO_ROLE: ['FORBIDDEN', 'You have no role here. Ask an administrator.'],
   OTHER_USER: ['FORBIDDEN', 'You signed in as another user. Confirm as the user that the console shows.'],
   NOT_FRESH: ['FORBIDDEN', 'The identity provider did not ask for your credentials again.'],

@@ -73,7 +73,7 @@ export async function createSignInLink(
     if (viewer.keyKind === 'PERSONAL') await requireOwnReach(context, userId, tx);
     const user = await tx.prisma.user.findUniqueOrThrow({ where: { id: userId } });
     const target = await findPrincipalViewer({ store: tx, now }, ownerOfUser(userId));
-    if (target === null) throw new DomainError('INVALID_STATE', 'The user has no role and could not sign in.');
+    if (target === null) throw cannotSignIn(user);
     requireTokenAllowed(context, target);
     const days = input.expiresInDays ?? maxDays;
     const claim = {
@@ -103,6 +103,14 @@ export async function createSignInLink(
     return { user, url: signInLinkAddress(context.baseUrl, code) };
   });
 }
+
+const cannotSignIn = ({ deactivatedAt }: UserRecord) =>
+  new DomainError(
+    'INVALID_STATE',
+    deactivatedAt === null
+      ? 'The user has no role and could not sign in.'
+      : 'The user is deactivated and could not sign in.',
+  );
 
 /** Creates the URL of a link. The code is in the fragment, which browsers don't send and proxies don't log. */
 const signInLinkAddress = (baseUrl: string, code: string): string => `${baseUrl}/sign-in#user-link=${code}`;

@@ -25,7 +25,7 @@ const usableKeys = `
     select 1 from user_account u
       cross join lateral (${rolesOfUser('u.id')}) a
       join role r on r.id = a.role_id
-     where u.id = $2 and u.enterprise_id = o.enterprise_id and u.deleted_at is null
+     where u.id = $2 and u.enterprise_id = o.enterprise_id and coalesce(u.deleted_at, u.deactivated_at) is null
        and (a.organization_id = o.id or a.organization_id is null) and '${permissionFor.createSession}' = any(r.permissions)))`;
 
 const keyColumns = `k.id, k.enterprise_id as "enterpriseId", k.name, k.provider, k.base_url as "baseUrl", k.sealed,

@@ -17,6 +17,7 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
 import { actionsColumn, ConfirmAction, List } from '../kit/kit.ts';
+import { DeactivatedBadge } from '../users/activity.tsx';
 import { NewSignInLink } from '../users/new-sign-in-link.tsx';
 import { useUnassign } from '../users/use-assign.ts';
 import { useSignInLink } from '../users/use-sign-in-link.ts';
@@ -78,6 +79,7 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
                 userId
                 name
                 email
+                deactivatedAt
               }
               roles {
                 id
@@ -108,7 +110,7 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
       label: common.name,
       cell: ({ user }) => (
         <div>
-          {visible(user.name ?? user.email)}
+          {visible(user.name ?? user.email)} <DeactivatedBadge at={user.deactivatedAt} />
           {user.name && <span className="under">{visible(user.email)}</span>}
         </div>
       ),
@@ -118,7 +120,7 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
     actionsColumn((member) =>
       mayChange ? (
         <>
-          {member.user.id !== viewer.principal?.id && (
+          {member.user.id !== viewer.principal?.id && !member.user.deactivatedAt && (
             <Button
               size="small"
               icon="link"

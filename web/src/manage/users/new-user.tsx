@@ -37,6 +37,7 @@ export function NewUser({ connections, onClose }: NewUserProps) {
               userId
               name
               email
+              deactivatedAt
               createdAt
               roleAssignments(first: 5) {
                 nodes {

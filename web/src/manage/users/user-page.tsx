@@ -21,6 +21,7 @@ import { useToasts } from '../../ui/toasts.tsx';
 import { visible } from '../../ui/visible.ts';
 import { FormErrors, FormFields, type FormProblem } from '../kit/kit.ts';
 import { scopeOf } from '../kit/scope-input.ts';
+import { ActivityButton, DeactivatedNote } from './activity.tsx';
 import { RoleList } from './role-list.tsx';
 import { SignInLinkSection } from './sign-in-link.tsx';
 import { useAssign, useUnassign } from './use-assign.ts';
@@ -36,6 +37,7 @@ export function UserPage({ id }: { readonly id: string }) {
           __typename
           ... on User {
             deletedAt
+            deactivatedAt
             ...userPage_user @alias(as: "user")
             ...signInLink_user @include(if: $mayLink) @alias(as: "link")
           }
@@ -49,7 +51,13 @@ export function UserPage({ id }: { readonly id: string }) {
   if (node?.__typename !== 'User' || node.deletedAt || !node.user) {
     return <NotFound title={texts.userNotFound} text={texts.notFoundText} path="/manage/users" list={common.users} />;
   }
-  return <LoadedUser user={node.user} link={node.link} onChanged={() => setFetchKey((before) => before + 1)} />;
+  return (
+    <LoadedUser
+      user={node.user}
+      link={node.deactivatedAt ? null : node.link}
+      onChanged={() => setFetchKey((before) => before + 1)}
+    />
+  );
 }
 
 interface LoadedUserProps {
@@ -70,6 +78,7 @@ function LoadedUser({ user, link, onChanged }: LoadedUserProps) {
         name
         email
         createdAt
+        ...activity_user @alias(as: "activity")
         roleAssignments(first: $count, after: $cursor) @connection(key: "userPage_roleAssignments") {
           edges {
             node {
@@ -90,7 +99,7 @@ function LoadedUser({ user, link, onChanged }: LoadedUserProps) {
     `,
     user,
   );
-  const { may } = useSigned();
+  const { may, viewer } = useSigned();
   const toasts = useToasts();
   const [, go] = useLocation();
   const [isDeletion, setDeletion] = useState(false);
@@ -122,13 +131,17 @@ function LoadedUser({ user, link, onChanged }: LoadedUserProps) {
       title={called}
       actions={
         mayChange && (
-          <Button tone="danger" onClick={() => setDeletion(true)}>
-            {common.delete}
-          </Button>
+          <>
+            {viewer.principal?.id !== data.id && <ActivityButton user={data.activity} />}
+            <Button tone="danger" onClick={() => setDeletion(true)}>
+              {common.delete}
+            </Button>
+          </>
         )
       }
     >
       <div className="sheets">
+        <DeactivatedNote user={data.activity} />
         <Facts user={data} mayChange={mayChange} />
         <RoleList
           called={called}

@@ -20,6 +20,7 @@ import { matchesText } from '../../ui/text-filter.ts';
 import { Time } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
 import { List } from '../kit/kit.ts';
+import { DeactivatedBadge } from './activity.tsx';
 import { inOrganizations } from './in-organizations.ts';
 import { NewUser } from './new-user.tsx';
 
@@ -62,6 +63,7 @@ function Users({ enterprise }: { readonly enterprise: usersPage_enterprise$key }
               name
               email
               createdAt
+              deactivatedAt
               roleAssignments(first: 5) {
                 nodes {
                   organizationId
@@ -126,11 +128,12 @@ function Users({ enterprise }: { readonly enterprise: usersPage_enterprise$key }
 const columns: readonly Column<User>[] = [
   {
     label: common.name,
-    cell: ({ id, name, email }) => (
+    cell: ({ id, name, email, deactivatedAt }) => (
       <div>
         <Link href={`/manage/users/${id}`} className="row-link" data-list-item>
           {visible(name ?? email)}
-        </Link>
+        </Link>{' '}
+        <DeactivatedBadge at={deactivatedAt} />
         {name && <span className="under">{visible(email)}</span>}
       </div>
     ),

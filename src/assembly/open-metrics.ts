@@ -50,7 +50,18 @@ export async function openMetrics(
 }
 
 /** The first parts of paths that have series of their own. */
-const apis = new Set(['graphql', 'v1', 'v2', 'v3', 'console', 'attachments', 'workspace-files', 'healthz', 'readyz']);
+const apis = new Set([
+  'graphql',
+  'v1',
+  'v2',
+  'v3',
+  'scim',
+  'console',
+  'attachments',
+  'workspace-files',
+  'healthz',
+  'readyz',
+]);
 
 /** Measures the function that answers requests, if the metrics are served. */
 export function measureRequests(

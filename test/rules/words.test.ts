@@ -40,6 +40,7 @@ const names: Readonly<Record<string, string>> = {
 /** Standard uses of these words: the whole name, and why it stays. */
 const standardNames: Readonly<Record<string, string>> = {
   bell: 'a picture of a bell (web/src/ui/icons.tsx)',
+  givenName: 'an attribute of SCIM (RFC 7643)',
   spellCheck: 'an attribute of HTML',
 };
 

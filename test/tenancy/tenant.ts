@@ -84,7 +84,9 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
       const id = newId();
       const email = `${canary(name)}@example.com`;
       const ends = ended === undefined ? {} : { [`${ended}At`]: createdAt };
-      await tx.prisma.user.create({ data: { id, enterpriseId, email, name: canary(name), createdAt, ...ends } });
+      await tx.prisma.user.create({
+        data: { id, enterpriseId, email, name: canary(name), externalId: canary('external'), createdAt, ...ends },
+      });
       if (role) await assign({ userId: id }, role);
       const groups = [canary('group')];
       const account = { providerId: 'corp', issuer: canary('issuer'), subject: canary('subject'), groups };

@@ -7,6 +7,7 @@ import { createEventStreams, type EventStreams } from './event-streams.ts';
 import { createGitWebhooks } from './git-webhooks.ts';
 import { createIncomingWebhooks } from './incoming-webhooks.ts';
 import { createDescriptions } from './openapi.ts';
+import { createScim } from './scim/scim-api.ts';
 import { serveAttachments as serveV1Attachments } from './v1/attachments.ts';
 import { serveAuditLogs as serveV1AuditLogs } from './v1/audit-logs.ts';
 import { serveConsumption as serveV1Consumption } from './v1/consumption.ts';
@@ -56,7 +57,7 @@ import { serveWithoutFeature } from './v3/without-feature.ts';
 import { createVersionApi, type VersionApi } from './version-api.ts';
 import { createWorkspaceFiles } from './workspace-files.ts';
 
-/** The REST versions and their documents: `/v1`, `/v2`, `/v3` and `/openapi`. */
+/** The REST versions and their documents, `/v1`, `/v2`, `/v3` and `/openapi`, and SCIM, `/scim/v2`. */
 export interface Rest {
   /** Answers every request; it never rejects. */
   respond(request: RequestView): Promise<Reply>;
@@ -80,6 +81,7 @@ export function createRest(services: Services, watches: Watches): Rest {
   const workspaceFiles = createWorkspaceFiles(services);
   const webhooks = createIncomingWebhooks(services);
   const gitWebhooks = createGitWebhooks(services);
+  const scim = createScim(services);
   const descriptions = createDescriptions(apis);
   return {
     respond(request) {
@@ -89,6 +91,7 @@ export function createRest(services: Services, watches: Watches): Rest {
       const isEarliest = segment === 'sessions' && request.method === 'DELETE';
       const api = apis.get(isEarliest ? 'v1' : (versionOf.get(segment) ?? segment));
       if (api) return api.respond(request);
+      if (segment === 'scim') return scim.respond(request);
       if (segment === 'attachments') return attachments.respond(request);
       if (segment === 'workspace-files') return workspaceFiles.respond(request);
       if (segment === 'webhooks') {

@@ -65,9 +65,9 @@ export function createVersionApi(dialect: Dialect, services: Services): VersionA
       const [documented] = endpoint.paths;
       undescribed.push(() => {
         described.openAPIRegistry.registerPath(createRoute(describe(endpoint, documented, dialect)));
+        const tag = describeTag(tagOf(documented));
+        tags.set(tag.name, tag);
       });
-      const tag = describeTag(tagOf(documented));
-      tags.set(tag.name, tag);
       for (const path of endpoint.paths) routes.add(endpoint.method.toUpperCase(), path, served);
     },
     async respond(request) {

@@ -104,7 +104,8 @@ export const auditActions = {
   'remove_members_from_org': { target: 'user', meaning: 'A user was removed from an organization.' },
   'update_member': {
     target: 'user',
-    meaning: 'The name of a user was changed, or the user was linked with an account of an identity provider.',
+    meaning:
+      'The name of a user was changed, or the user was linked with an account of an identity provider. If a directory changed the user, `changed` in the data names the fields.',
   },
   'deactivate_member': {
     target: 'user',

@@ -13,7 +13,8 @@ import { useOrganization } from '../organizations/use-organization.ts';
 import { type UserRecord, userColumns } from './find-people.ts';
 import { requireAssignableRole } from './roles.ts';
 
-const emailSchema = z
+/** An email address of a user. */
+export const emailSchema = z
   .email({ error: '"email" must be an email address.' })
   .max(320, '"email" must be at most 320 characters.');
 /** A user's name; null or empty: none. */
@@ -138,7 +139,7 @@ async function invite(
 }
 
 /** Returns the created users. An email of a live user is skipped, whatever its case. */
-function insertUsers(
+export function insertUsers(
   context: Context,
   tx: Transaction,
   users: readonly { id: string; email: string; name: string | null }[],

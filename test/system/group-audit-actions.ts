@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beginAuditExport } from '../../src/domain/audit/export/export-audit-log.ts';
+import { patchOf } from '../support/scim.ts';
 import type { Actor, AuditedAction } from './audit-actor.ts';
 
 let groups = 0;
@@ -10,6 +11,13 @@ async function registerGroup({ rest }: Actor): Promise<string> {
   await rest('POST', '/v3/enterprise/idp-groups', { idp_group_names: [name] });
   return name;
 }
+
+/** Creates a group like a directory, with a member if one is named. */
+const makeScimGroup = ({ rest }: Actor, member?: string): Promise<{ id: string }> =>
+  rest('POST', '/scim/v2/Groups', {
+    displayName: `scim-group-${++groups}`,
+    members: member === undefined ? [] : [{ value: member }],
+  });
 
 const atEnterprise = (group: string) => `/v3/enterprise/members/idp-groups/${group}`;
 
@@ -81,6 +89,23 @@ export const groupAuditedActions = {
   async delete_idp_group(actor) {
     await actor.rest('DELETE', `/v3/enterprise/idp-groups/${await registerGroup(actor)}`);
     return onEnterprise;
+  },
+  async update_idp_group(actor) {
+    const { id } = await makeScimGroup(actor);
+    const change = patchOf({ op: 'replace', path: 'externalId', value: 'another' });
+    await actor.rest('PATCH', `/scim/v2/Groups/${id}`, change);
+    return onEnterprise;
+  },
+  async add_members_to_idp_group(actor, organization) {
+    const target = await makeLink(actor, organization);
+    await makeScimGroup(actor, target);
+    return { target, organization: null };
+  },
+  async remove_members_from_idp_group(actor, organization) {
+    const target = await makeLink(actor, organization);
+    const { id } = await makeScimGroup(actor, target);
+    await actor.rest('PATCH', `/scim/v2/Groups/${id}`, patchOf({ op: 'remove', path: 'members' }));
+    return { target, organization: null };
   },
   async add_group_membership(actor) {
     await makeMemberGroup(actor);

@@ -45,6 +45,7 @@ const people = new Set([
   // Groups belong to the enterprise, and have roles in organizations.
   'idp_group',
   'idp_group_role',
+  'idp_group_member',
 ]);
 const goneWithOrganization = new Set([
   'organization',

@@ -129,6 +129,7 @@ const readWithKeys = new Set([
   'user_identity',
   'idp_group',
   'idp_group_role',
+  'idp_group_member',
   'organization',
   'enterprise',
   'installation',

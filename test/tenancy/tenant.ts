@@ -159,7 +159,8 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
       });
       const owner = { enterpriseId, organizationId, userId, serviceKeyId, canary };
       const groupId = newId();
-      await tx.prisma.idpGroup.create({ data: { id: groupId, enterpriseId, name: canary('idp-group'), createdAt } });
+      const names = { name: canary('idp-group'), externalId: canary('external') };
+      await tx.prisma.idpGroup.create({ data: { id: groupId, enterpriseId, ...names, createdAt } });
       const ofGroup = { enterpriseId, groupId, createdAt };
       await tx.prisma.idpGroupRole.createMany({
         data: [
@@ -167,6 +168,10 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
           { ...ofGroup, id: newId(), roleId: 'org_member', organizationId },
         ],
       });
+      // Without a role, so that its member has the permissions of the world's roles alone.
+      const membersOnly = { id: newId(), enterpriseId, name: canary('idp-group'), externalId: canary('external') };
+      await tx.prisma.idpGroup.create({ data: { ...membersOnly, createdAt } });
+      await tx.prisma.idpGroupMember.create({ data: { groupId: membersOnly.id, userId, enterpriseId, createdAt } });
       const { playbookId } = await seedKnowledge(test, tx, owner);
       const { automationId } = await seedAutomations(test, tx, owner);
       await seedProviderKey(test, tx, owner);

@@ -124,6 +124,19 @@ export const auditActions = {
     target: null,
     meaning: 'A group of an identity provider was registered. The data has its name.',
   },
+  'update_idp_group': {
+    target: null,
+    meaning:
+      'The name or the external id of a group of an identity provider was changed. The data has its name and, if that was changed, the name before.',
+  },
+  'add_members_to_idp_group': {
+    target: 'user',
+    meaning: 'A directory added a user to a group of an identity provider. The data has the name of the group.',
+  },
+  'remove_members_from_idp_group': {
+    target: 'user',
+    meaning: 'A directory removed a user from a group of an identity provider. The data has the name of the group.',
+  },
   'delete_idp_group': { target: null, meaning: 'A group of an identity provider was removed with its roles.' },
   'add_group_membership': {
     target: null,

@@ -18,7 +18,7 @@ import { organizationIdOf, ScopeInput } from './scope-input.ts';
 export const IdpGroup = builder.objectRef<IdpGroupRecord>('IdpGroup');
 builder.node(IdpGroup, {
   description:
-    'A group of an identity provider that the enterprise has registered. The users who were in it at their last sign-in have its roles, in addition to their own.',
+    'A group of an identity provider that the enterprise has registered. The users who were in it at their last sign-in, and those whom a directory has added by SCIM, have its roles, in addition to their own.',
   id: { resolve: ({ id }) => id, description: 'Global ID of the group, unique across all types.' },
   fields: (t) => ({
     idpGroupId: restIdField(t, 'idpGroup', 'Id of the group: `idp-group-` and 32 hexadecimal digits.'),

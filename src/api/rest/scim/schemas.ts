@@ -1,6 +1,9 @@
 /** The URI of the schema of users. */
 export const userSchema = 'urn:ietf:params:scim:schemas:core:2.0:User';
 
+/** The URI of the schema of groups. */
+export const groupSchema = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+
 interface AttributeOptions {
   readonly type?: 'string' | 'boolean' | 'complex' | 'reference';
   readonly required?: true;
@@ -55,8 +58,34 @@ const user = {
   ],
 };
 
+const group = {
+  id: groupSchema,
+  name: 'Group',
+  description: 'A group that gives its members roles',
+  attributes: [
+    attribute('displayName', 'The name, unique in the enterprise.', { required: true, uniqueness: 'server' }),
+    attribute('members', 'The users whom directories have added.', {
+      type: 'complex',
+      multiValued: true,
+      subAttributes: [
+        attribute('value', 'The id of the user.', { mutability: 'immutable', caseExact: true }),
+        attribute('$ref', 'The address of the user.', {
+          type: 'reference',
+          referenceTypes: ['User'],
+          mutability: 'readOnly',
+        }),
+        attribute('display', 'The email address of the user.', { mutability: 'readOnly' }),
+        attribute('type', 'Always "User".', { mutability: 'readOnly' }),
+      ],
+    }),
+  ],
+};
+
 /** The schemas of all resources. */
-export const schemas: readonly { readonly id: string; readonly name: string; readonly description: string }[] = [user];
+export const schemas: readonly { readonly id: string; readonly name: string; readonly description: string }[] = [
+  user,
+  group,
+];
 
 /** The types of resources. */
 export const resourceTypes = schemas.map(({ id, name, description }) => ({

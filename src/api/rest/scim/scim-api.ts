@@ -2,6 +2,7 @@ import type { Services } from '../../../domain/context.ts';
 import { createVersionApi, type VersionApi } from '../version-api.ts';
 import { dialect } from './dialect.ts';
 import { serveDiscovery } from './discovery.ts';
+import { serveGroups } from './groups.ts';
 import { serveUsers } from './users.ts';
 
 /** Creates `/scim/v2`, by which a directory provisions users and groups (docs/scim.md). */
@@ -9,5 +10,6 @@ export function createScim(services: Services): Pick<VersionApi, 'respond'> {
   const api = createVersionApi(dialect, services);
   serveDiscovery(api);
   serveUsers(api);
+  serveGroups(api);
   return api;
 }

@@ -3,6 +3,7 @@ import { requireConfirmation } from '../../../auth/confirmation.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
 import { DomainError, notFound } from '../../../common/errors.ts';
+import type { Transaction } from '../../../store/store.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
 import { newId } from '../../ids.ts';
@@ -14,10 +15,13 @@ import { findIdpGroup, type IdpGroupRecord, rolesOfGroups } from './idp-groups.t
 /** The maximum number of registered groups of an enterprise. */
 const maxGroups = 10_000;
 
+/** The name of a group in inputs. `name`: what messages call it. */
+export const groupNameSchema = (name: string) => text(name, { min: 1, max: 316 });
+
 /** The names of groups in inputs. */
 export const registerGroupsSchema = z.object({
   groupNames: z
-    .array(text('groupNames', { min: 1, max: 316 }))
+    .array(groupNameSchema('groupNames'))
     .min(1, '"groupNames" must name at least one group.')
     .max(100, '"groupNames" must have at most 100 members.'),
 });
@@ -45,13 +49,7 @@ export async function registerIdpGroups(
        returning name`,
       [enterpriseId, names.map(() => newId()), names, context.now()],
     );
-    const [counted] = await tx.query<{ n: number }>(
-      'select count(*)::int as n from idp_group where enterprise_id = $1',
-      [enterpriseId],
-    );
-    if ((counted?.n ?? 0) > maxGroups) {
-      throw new DomainError('LIMIT_EXCEEDED', `An enterprise can register ${maxGroups} groups.`);
-    }
+    await requireRoomForGroups(tx, enterpriseId);
     for (const { name } of created) {
       await audit(context, tx, 'create_idp_group', { organizationId: null, data: { name } });
     }
@@ -61,6 +59,15 @@ export async function registerIdpGroups(
       [enterpriseId, names],
     );
   });
+}
+
+/** Throws LIMIT_EXCEEDED if an enterprise, which is locked, has too many groups after some were written. */
+export async function requireRoomForGroups(tx: Transaction, enterpriseId: string): Promise<void> {
+  const [counted] = await tx.query<{ n: number }>('select count(*)::int as n from idp_group where enterprise_id = $1', [
+    enterpriseId,
+  ]);
+  if ((counted?.n ?? 0) <= maxGroups) return;
+  throw new DomainError('LIMIT_EXCEEDED', `An enterprise can register ${maxGroups} groups.`);
 }
 
 /**
@@ -75,6 +82,7 @@ export async function deleteIdpGroup(context: Context, name: string): Promise<Id
     const roles = await rolesOfGroups(context, [group.id], undefined, tx);
     requireRolesGranted(context, roles.get(group.id) ?? []);
     await tx.query('delete from idp_group_role where group_id = $1', [group.id]);
+    await tx.query('delete from idp_group_member where group_id = $1', [group.id]);
     await tx.query('delete from idp_group where id = $1', [group.id]);
     await audit(context, tx, 'delete_idp_group', { organizationId: null, data: { name: group.name } });
     await announceKeyChange(context, tx);

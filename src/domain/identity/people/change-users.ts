@@ -59,6 +59,7 @@ export async function deleteUser(
     await tx.prisma.roleAssignment.deleteMany({ where: { userId } });
     await tx.prisma.apiKey.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt: now } });
     await tx.prisma.signInLink.deleteMany({ where: { forUserId: userId } });
+    await tx.prisma.idpGroupMember.deleteMany({ where: { userId } });
     await eraseProviderKeys(context, tx, { ownerUserId: userId });
     const user = await tx.prisma.user.update({ where: { id: userId }, data: { deletedAt: now } });
     await audit(context, tx, 'delete_member', { organizationId: null, targetId: userId, data: { email: user.email } });

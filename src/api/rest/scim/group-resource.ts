@@ -1,0 +1,133 @@
+import type { MemberChange } from '../../../domain/identity/provisioning/group-members.ts';
+import type {
+  GroupCondition,
+  GroupMember,
+  ProvisionedGroup,
+} from '../../../domain/identity/provisioning/list-provisioned-groups.ts';
+import type { GroupChange, GroupValues } from '../../../domain/identity/provisioning/provision-groups.ts';
+import { prefixedId } from '../../../domain/ids.ts';
+import { type Attributes, attributeName, readAttributes, textOf } from './attributes.ts';
+import { scimError } from './dialect.ts';
+import { type Comparison, parseFilter } from './filter.ts';
+import type { Operation } from './patch.ts';
+import { groupSchema } from './schemas.ts';
+import { userLocation } from './user-resource.ts';
+
+/** Returns the address of a group. */
+export const groupLocation = ({ id }: Pick<ProvisionedGroup, 'id'>, baseUrl: string): string =>
+  `${baseUrl}/scim/v2/Groups/${prefixedId('idpGroup', id)}`;
+
+/** A group as a resource. `members` null: they have not been read. */
+export function presentGroup(group: ProvisionedGroup, members: readonly GroupMember[] | null, baseUrl: string) {
+  const { name, externalId } = group;
+  return {
+    schemas: [groupSchema],
+    id: prefixedId('idpGroup', group.id),
+    ...(externalId !== null && { externalId }),
+    displayName: name,
+    ...(members !== null && { members: members.map((member) => presentMember(member, baseUrl)) }),
+    meta: { resourceType: 'Group', created: group.createdAt.toISOString(), location: groupLocation(group, baseUrl) },
+  };
+}
+
+const presentMember = ({ userId, email }: GroupMember, baseUrl: string) => ({
+  value: prefixedId('user', userId),
+  display: email,
+  type: 'User',
+  $ref: userLocation({ id: userId }, baseUrl),
+});
+
+/** Reads a resource, and records its members as the only ones of the group. A resource without members leaves them as they are. */
+export function readGroup(resource: unknown, members: MemberChange): GroupValues {
+  const attributes = readAttributes(resource);
+  const { name, externalId = null } = readChange(attributes);
+  if (name === undefined) throw scimError('invalidValue', '"displayName" is required.');
+  if (attributes.has('members')) members.replace(readMembers(attributes.get('members')));
+  return { name, externalId };
+}
+
+/** Reads the changes of a PATCH, and records those of the members. Attributes that the service does not keep are ignored. */
+export function readGroupPatch(operations: readonly Operation[], members: MemberChange): GroupChange {
+  const attributes = new Map<string, unknown>();
+  for (const operation of operations) {
+    for (const [name, value] of readTargets(operation, members)) attributes.set(name, value);
+  }
+  return readChange(attributes);
+}
+
+function readTargets({ op, path, value }: Operation, members: MemberChange): Iterable<[string, unknown]> {
+  if (path === null) {
+    const targets = readAttributes(value);
+    if (targets.has('members')) changeMembers(op, targets.get('members'), members);
+    return targets;
+  }
+  const name = attributeName(path.trim());
+  if (/^members\s*\[/.test(name)) {
+    removeSelected(op, path, members);
+    return [];
+  }
+  if (!/^[a-z][\w$:.-]*$/.test(name)) {
+    throw scimError('invalidPath', `${JSON.stringify(path.slice(0, 60))} is not a path of a group.`);
+  }
+  if (name === 'members') changeMembers(op, value, members);
+  return [[name, op === 'remove' ? null : value]];
+}
+
+function changeMembers(op: Operation['op'], value: unknown, members: MemberChange): void {
+  // Without a value, all members are removed (RFC 7644, 3.5.2.2).
+  if (op === 'remove' && (value === undefined || value === null)) members.replace([]);
+  else members[op](readMembers(value));
+}
+
+function removeSelected(op: Operation['op'], path: string, members: MemberChange): void {
+  const selected = parseFilter(path);
+  const ids = selected.flatMap(({ path: name, value }) =>
+    name === 'members.value' && typeof value === 'string' ? [value] : [],
+  );
+  if (op !== 'remove' || ids.length !== 1 || selected.length !== 1) {
+    throw scimError(
+      'invalidPath',
+      'A path that selects members must be members[value eq "…"] of an operation "remove".',
+    );
+  }
+  members.remove(ids);
+}
+
+function readMembers(value: unknown): string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.map((each) => {
+    const id = typeof each === 'object' && each !== null && 'value' in each ? each.value : undefined;
+    if (typeof id !== 'string')
+      throw scimError('invalidValue', 'Each of "members" must be an object with the id of a user as its "value".');
+    return id;
+  });
+}
+
+function readChange(attributes: Attributes): GroupChange {
+  const name = textOf(attributes, 'displayname');
+  if (name === null) throw scimError('invalidValue', '"displayName" cannot be removed.');
+  const externalId = textOf(attributes, 'externalid');
+  return { ...(name !== undefined && { name }), ...(externalId !== undefined && { externalId }) };
+}
+
+const conditionNames: Readonly<Record<string, GroupCondition['name']>> = {
+  id: 'id',
+  displayname: 'name',
+  externalid: 'externalId',
+  members: 'memberId',
+  'members.value': 'memberId',
+};
+
+/** Reads the conditions of a filter on groups. */
+export function readGroupConditions(filter: string | undefined): GroupCondition[] {
+  return filter === undefined ? [] : parseFilter(filter).map(toCondition);
+}
+
+function toCondition({ path, value }: Comparison): GroupCondition {
+  const name = Object.hasOwn(conditionNames, path) ? conditionNames[path] : undefined;
+  if (name !== undefined && typeof value === 'string') return { name, value };
+  throw scimError(
+    'invalidFilter',
+    `Groups cannot be filtered by ${JSON.stringify(path.slice(0, 60))} and this value. Use id, displayName, externalId or members.`,
+  );
+}

@@ -1,0 +1,109 @@
+import { permissionFor } from '../../../auth/permissions.ts';
+import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import { notFound } from '../../../common/errors.ts';
+import type { Transaction } from '../../../store/store.ts';
+import type { Context } from '../../context.ts';
+import { parseId } from '../../ids.ts';
+import { type OffsetPage, type OffsetRequest, offsetWindow } from '../../offset-pages.ts';
+import type { PageLimits } from '../../pages.ts';
+
+/** A registered group, as a directory sees it. */
+export interface ProvisionedGroup {
+  readonly id: string;
+  readonly name: string;
+  readonly externalId: string | null;
+  readonly createdAt: Date;
+}
+
+/** A user whom a directory has added to a group. */
+export interface GroupMember {
+  readonly userId: string;
+  readonly email: string;
+}
+
+/** A condition of a directory on groups; all of a list have to hold. `memberId`: the id of a user in any form. */
+export interface GroupCondition {
+  readonly name: 'id' | 'name' | 'externalId' | 'memberId';
+  readonly value: string;
+}
+
+/** The maximum number of members that a directory can add to a group, and that are read at once. */
+export const maxGroupMembers = 10_000;
+
+/** The columns of a {@link ProvisionedGroup} of an `idp_group` aliased `g`. */
+export const groupColumns = 'g.id, g.name, g.external_id as "externalId", g.created_at as "createdAt"';
+
+/** Lists the groups of the enterprise for a directory, the oldest first. `first` 0: only their number. Throws FORBIDDEN, INVALID_INPUT. */
+export async function listProvisionedGroups(
+  { viewer, store }: Context,
+  conditions: readonly GroupCondition[],
+  request: OffsetRequest,
+  limits: PageLimits,
+): Promise<OffsetPage<ProvisionedGroup>> {
+  requireEnterprisePermission(viewer, permissionFor.viewEnterpriseMembers);
+  const isCount = request.first === 0;
+  const { limit, offset } = offsetWindow(isCount ? { offset: request.offset } : request, limits);
+  const values: unknown[] = [viewer.enterpriseId];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const where = ['g.enterprise_id = $1', ...conditions.map((each) => conditionOf(each, bind))];
+  const from = `idp_group g where ${where.join(' and ')}`;
+  const [counted] = await store.query<{ total: number }>(`select count(*)::int as total from ${from}`, values);
+  const items = isCount
+    ? []
+    : await store.query<ProvisionedGroup>(
+        `select ${groupColumns} from ${from} order by g.created_at, g.id limit ${bind(limit)} offset ${bind(offset)}`,
+        values,
+      );
+  return { items, total: counted?.total ?? 0, offset, limit };
+}
+
+function conditionOf({ name, value }: GroupCondition, bind: (value: unknown) => string): string {
+  switch (name) {
+    case 'id':
+      return `g.id = ${bind(parseId('idpGroup', value))}`;
+    case 'name':
+      return `lower(g.name) = lower(${bind(value)}::text)`;
+    case 'externalId':
+      return `g.external_id = ${bind(value)}`;
+    case 'memberId':
+      return `exists (select 1 from idp_group_member m where m.group_id = g.id and m.user_id = ${bind(parseId('user', value))})`;
+  }
+}
+
+/** Returns a group by its id in any form. Throws FORBIDDEN, NOT_FOUND. */
+export async function getProvisionedGroup(context: Context, id: string): Promise<ProvisionedGroup> {
+  requireEnterprisePermission(context.viewer, permissionFor.viewEnterpriseMembers);
+  return readGroup(context, id);
+}
+
+/** Reads a group of the enterprise, without a permission check. With a transaction, it is locked until that ends. Throws NOT_FOUND. */
+export async function readGroup(context: Context, id: string, tx?: Transaction): Promise<ProvisionedGroup> {
+  const lock = tx ? 'for no key update' : '';
+  const [group] = await (tx ?? context.store).query<ProvisionedGroup>(
+    `select ${groupColumns} from idp_group g where g.id = $1 and g.enterprise_id = $2 ${lock}`,
+    [parseId('idpGroup', id), context.viewer.enterpriseId],
+  );
+  if (!group) throw notFound('group');
+  return group;
+}
+
+/**
+ * Returns the members that a directory has added to groups, by the groups' unprefixed ids, the oldest first. For groups that the viewer
+ * has read. Null: there are more members than are read at once.
+ */
+export async function findGroupMembers(
+  { viewer, store }: Context,
+  groupIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly GroupMember[]> | null> {
+  const found = new Map<string, GroupMember[]>(groupIds.map((id) => [id, []]));
+  const rows = await store.query<GroupMember & { groupId: string }>(
+    `select m.group_id as "groupId", u.id as "userId", u.email from idp_group_member m
+       join user_account u on u.id = m.user_id and u.deleted_at is null
+      where m.group_id = any($1::text[]) and m.enterprise_id = $2
+      order by m.group_id, m.created_at, m.user_id limit ${maxGroupMembers + 1}`,
+    [groupIds, viewer.enterpriseId],
+  );
+  if (rows.length > maxGroupMembers) return null;
+  for (const { groupId, userId, email } of rows) found.get(groupId)?.push({ userId, email });
+  return found;
+}

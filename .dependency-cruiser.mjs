@@ -4,6 +4,8 @@ const mayImport = {
   'api/graphql': ['domain', 'auth', 'forges', 'http', 'providers', 'tracing'],
   'api/rest': ['domain', 'auth', 'forges', 'http', 'tracing'],
   'api/console': ['domain', 'auth', 'http'],
+  // The authorization server of the command line.
+  'api/oauth': ['domain', 'auth', 'http'],
   jobs: ['domain'],
   // HTTP features that all APIs share; imports none of the APIs.
   http: [],
@@ -90,7 +92,7 @@ const drivers = [
   { packages: ['flydrive', '@aws-sdk'], folders: ['store'] },
   { packages: ['prom-client'], folders: ['metrics'] },
   { packages: ['@opentelemetry'], folders: ['tracing'] },
-  { packages: ['openid-client', 'jose'], folders: ['oidc'] },
+  { packages: ['openid-client', 'jose'], folders: ['oidc', 'cli/client'] },
   { packages: ['@agentclientprotocol/sdk', '@modelcontextprotocol/sdk'], folders: ['agents'] },
   { packages: ['@pothos', 'graphql', 'graphql-yoga', 'graphql-ws', '@graphql-yoga'], folders: ['api/graphql'] },
 ];

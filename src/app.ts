@@ -7,6 +7,7 @@ import { createConsole } from './api/console/console-app.ts';
 import { schema } from './api/graphql/schema/index.ts';
 import { createGraphql } from './api/graphql/server.ts';
 import { loadTrustedDocuments, type TrustedDocuments } from './api/graphql/trusted-documents.ts';
+import { createOauth } from './api/oauth/oauth-app.ts';
 import { createRest } from './api/rest/router.ts';
 import { createAgentWatch } from './assembly/agent-watch.ts';
 import { createHttpServer } from './assembly/create-http-server.ts';
@@ -125,7 +126,8 @@ async function assemble(config: Config, parts: AssembledParts): Promise<App> {
     directories: { DATA_DIR: config.dataDir, ...(config.s3 === null && { ATTACHMENTS_DIR: config.attachmentsDir }) },
   });
   const web = createConsole(services, builtConsole);
-  const route = createRequestRouter(config, { rest, web, graphql, readiness, baseUrl: () => services.baseUrl });
+  const oauth = createOauth(services);
+  const route = createRequestRouter(config, { rest, web, graphql, oauth, readiness, baseUrl: () => services.baseUrl });
 
   const app: App = {
     installation,

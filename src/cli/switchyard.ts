@@ -16,11 +16,15 @@ const commands = {
   workspaces: () => import('./workspaces.ts'),
   schedules: () => import('./schedules.ts'),
   audit: () => import('./audit.ts'),
+  login: () => import('./login.ts'),
+  logout: () => import('./logout.ts'),
+  whoami: () => import('./whoami.ts'),
+  api: () => import('./api.ts'),
 } satisfies Record<string, () => Promise<unknown>>;
 
 const usage = `Usage: switchyard [COMMAND] [ARGUMENTS]
 
-Commands:
+Commands on the host of a service:
   start            start the service (the default); --maintenance: in maintenance mode
   doctor           check what the service needs on this host, and write a bundle for support
   agents           list, install, update, remove and check agents
@@ -33,6 +37,12 @@ Commands:
   workspaces       list, delete and adopt the workspaces in DATA_DIR
   schedules        move an organization from schedules to automations, and back
   audit            verify exports of the audit log
+
+Commands for users of a service, from any computer:
+  login            sign in to a service
+  logout           revoke the token of the sign-in
+  whoami           say as whom you are signed in
+  api              send a request to the service
 
 Options:
   -h, --help       show this text

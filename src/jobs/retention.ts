@@ -4,6 +4,7 @@ import type { Services } from '../domain/context.ts';
 import { pruneGitDeliveries } from '../domain/git-deliveries/prune-deliveries.ts';
 import { forgetRegistrations } from '../domain/github-apps/registration-form.ts';
 import { forgetIdempotencyKeys } from '../domain/idempotency.ts';
+import { forgetDeviceAuthorizations } from '../domain/identity/device-authorizations/begin-authorization.ts';
 import { forgetConsoleSessions } from '../domain/identity/keys/console-sessions.ts';
 import { forgetSignInLinks } from '../domain/identity/sign-on/sign-in-links.ts';
 import { forgetUsedValues } from '../domain/identity/sign-on/used-values.ts';
@@ -40,6 +41,9 @@ export function createRetention(services: Services): Scheduled {
     );
     await forgetSignInLinks(services).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Old sign-in links could not be deleted.'),
+    );
+    await forgetDeviceAuthorizations(services).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'Old device authorizations could not be deleted.'),
     );
     await forgetUsedValues(services).catch((error: unknown) =>
       services.log.warn({ err: error }, 'Old sign-ins at identity providers could not be deleted.'),

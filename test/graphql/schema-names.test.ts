@@ -53,6 +53,8 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   answer: ['Question'],
   assign: ['IdpGroupRole', 'Role'],
   unassign: ['IdpGroupRole', 'Role'],
+  approve: ['DeviceAuthorization'],
+  deny: ['DeviceAuthorization'],
   register: ['IdpGroups'],
   invite: ['Users'],
   rotate: ['ApiKey', 'AutomationWebhookSecret', 'GitConnectionWebhookSecret', 'WebhookEndpointSecret'],

@@ -82,6 +82,13 @@ export const groupAuditedActions = {
     await actor.mutate('reactivateUser', { userId: target }, 'user { deactivatedAt }');
     return { target, organization: null };
   },
+  async deny_device_authorization(actor) {
+    const form = new URLSearchParams({ 'client_id': 'switchyard-cli' });
+    const response = await fetch(`${actor.app.url}/oauth/device_authorization`, { method: 'POST', body: form });
+    const { 'user_code': userCode } = (await response.json()) as { 'user_code': string };
+    await actor.mutate('denyDeviceAuthorization', { userCode }, 'isDenied');
+    return onEnterprise;
+  },
   async create_idp_group(actor) {
     await registerGroup(actor);
     return onEnterprise;

@@ -32,6 +32,9 @@ const withoutFeature = [
 /** Groups are found by their names, and nobody signs in with a provider here: test/auth/sign-on-groups.test.ts has them. */
 const ofGroups = [/\/idp-groups\/\{idp_group_name\}$/];
 
+/** A program that waits for approval belongs to nobody, and its code works once: test/auth/device-authorizations.test.ts has them. */
+const ofPrograms = [/^(?:Query\.deviceAuthorization|Mutation\.(?:approve|deny)DeviceAuthorization)$/];
+
 /** Operations that need a forge, a worker, or exactly one of several members; tests of their own have them. */
 const withForge = [
   /^Mutation\.(?:drain|undrain)Worker$/,
@@ -44,7 +47,7 @@ const withForge = [
 
 /** Returns true for an operation that never succeeds in the matrix. */
 export const isWithoutFeature = (name: string): boolean =>
-  [...withoutFeature, ...ofGroups, ...withForge].some((route) => route.test(name));
+  [...withoutFeature, ...ofGroups, ...ofPrograms, ...withForge].some((route) => route.test(name));
 
 /** Lists of missing features, and those that only a forge fills: no forge is there. */
 const alwaysEmpty = [

@@ -99,7 +99,11 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
         userId: id,
         createdAt,
       };
-      await tx.prisma.signInLink.create({ data: { ...link, expiresAt: new Date(createdAt.getTime() + 3_600_000) } });
+      const expiresAt = new Date(createdAt.getTime() + 3_600_000);
+      await tx.prisma.signInLink.create({ data: { ...link, expiresAt } });
+      const codes = { deviceCodeHash: newId(), userCodeHash: newId(), display: 'cog_abcd…' };
+      const program = { clientName: canary('program'), network: '', status: 'denied', createdAt, expiresAt };
+      await tx.prisma.deviceAuthorization.create({ data: { id: newId(), enterpriseId, ...codes, ...program } });
       return id;
     },
     async serviceUser(name, role, deleted = false) {

@@ -24,10 +24,10 @@ const contentSecurityPolicy = [
 
 /** The paths of the console's pages. The script of the page decides what each path shows. */
 const pages =
-  /^\/(?:sign-in(?:\/confirm|\/callback\/[^/]+)?|inbox|sessions(?:\/[^/]+)?|(?:manage|usage)(?:\/.*)?)?\/?$/;
+  /^\/(?:sign-in(?:\/confirm|\/callback\/[^/]+)?|device|inbox|sessions(?:\/[^/]+)?|(?:manage|usage)(?:\/.*)?)?\/?$/;
 
 /** Paths of APIs: only programs request them, even with `Accept: text/html`. */
-const apiPaths = /^\/(?:v\d|enterprise|graphql|openapi|attachments|workspace-files|webhooks)/;
+const apiPaths = /^\/(?:v\d|enterprise|oauth|\.well-known|graphql|openapi|attachments|workspace-files|webhooks)/;
 
 const assetsPrefix = '/console/assets/';
 

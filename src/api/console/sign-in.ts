@@ -11,9 +11,9 @@ import {
   readConsoleCookies,
   readPageSecret,
 } from '../../http/console-cookie.ts';
+import { readJson } from '../../http/read-body.ts';
 import { jsonReply, Reply } from '../../http/reply.ts';
 import type { RequestView } from '../../http/request-view.ts';
-import { readJson } from './read-json.ts';
 import { answerConsole, errorReply, type MethodHandlers } from './replies.ts';
 
 const needsInput =

@@ -7,9 +7,9 @@ import { completeSignOn } from '../../domain/identity/sign-on/complete-sign-on.t
 import { findSignOnProvider, type ShownProvider } from '../../domain/identity/sign-on/own-provider.ts';
 import { logOutByProvider } from '../../domain/identity/sign-on/provider-logout.ts';
 import { consoleCookie, readConsoleCookies, readSignOnCookies, signOnCookie } from '../../http/console-cookie.ts';
+import { readForm, readJson } from '../../http/read-body.ts';
 import { jsonReply, type Reply } from '../../http/reply.ts';
 import type { RequestView } from '../../http/request-view.ts';
-import { readForm, readJson } from './read-json.ts';
 import { answerConsole, errorReply, type MethodHandlers } from './replies.ts';
 import { pageSecretOf } from './sign-in.ts';
 

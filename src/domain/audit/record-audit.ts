@@ -156,7 +156,15 @@ export const auditActions = {
   'create_org_api_key': { target: 'apiKey', meaning: 'A service key was created.' },
   'create_user_api_key': { target: 'apiKey', meaning: 'A personal key was created for a user.' },
   'create_service_user_api_key': { target: 'apiKey', meaning: 'A key was created for a service user.' },
-  'create_pat': { target: 'apiKey', meaning: 'A personal access token was created.' },
+  'create_pat': {
+    target: 'apiKey',
+    meaning:
+      'A personal access token was created. `isDevice` in the data is true if it was approved for a program, such as the command line.',
+  },
+  'deny_device_authorization': {
+    target: null,
+    meaning: 'A user refused access to a program that waited for approval. The data has the name that it gave itself.',
+  },
   'revoke_enterprise_api_key': { target: 'apiKey', meaning: 'A personal key or a service key was revoked.' },
   'revoke_all_enterprise_api_keys': { target: null, meaning: 'All keys of users and all service keys were revoked.' },
   'revoke_service_user_api_key': { target: 'apiKey', meaning: 'A key of a service user was revoked.' },

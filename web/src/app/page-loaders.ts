@@ -49,6 +49,7 @@ export const pageLoaders: Readonly<Record<string, PageLoader>> = {
   '/manage/my-model-keys': async () => (await import('../manage/model-keys/my-model-keys-page.tsx')).MyModelKeysPage,
   [gettingStartedPath]: async () => (await import('../getting-started/getting-started-page.tsx')).GettingStartedPage,
   '/manage/legacy-api': async () => (await import('../manage/legacy/legacy-page.tsx')).LegacyPage,
+  '/device': async () => (await import('../manage/tokens/device-page.tsx')).DevicePage,
   '/usage': async () => (await import('../usage/usage-page.tsx')).UsagePage,
 };
 

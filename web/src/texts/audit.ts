@@ -53,6 +53,7 @@ export const auditActions = {
   TEST_WEBHOOK_ENDPOINT: 'Test webhook',
   CREATE_SIGN_IN_LINK: 'Create sign-in link',
   REVOKE_SIGN_IN_LINK: 'Revoke sign-in link',
+  DENY_DEVICE_AUTHORIZATION: 'Deny access to a program',
   LOGIN: 'Sign in',
   INTERRUPT_SESSION: 'Stop agent',
   SLEEP_SESSION: 'Suspend session',

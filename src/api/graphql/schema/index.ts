@@ -28,6 +28,7 @@ import './metrics.ts';
 import './node.ts';
 import './organization-changes.ts';
 import './organization-tags.ts';
+import './device-authorizations.ts';
 import './environments.ts';
 import './message-changes.ts';
 import './presence.ts';

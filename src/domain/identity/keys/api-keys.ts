@@ -3,7 +3,7 @@ import { requireConfirmation } from '../../../auth/confirmation.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { displayToken, newToken } from '../../../auth/tokens.ts';
 import { type ApiKeyKind, ownerOf, requireEnterprisePermission } from '../../../auth/viewer.ts';
-import { notFound, refuse } from '../../../common/errors.ts';
+import { DomainError, notFound, refuse } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import { type AuditAction, audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
@@ -125,25 +125,81 @@ async function writeKey(context: Context, tx: Transaction, key: NewKey): Promise
   const token = newToken(key.kind);
   const { enterpriseId } = context.viewer;
   const apiKey = await insertApiKey(context, tx, { ...key, enterpriseId }, token);
-  const { id: targetId, organizationId, kind, name } = apiKey;
-  await audit(context, tx, auditAction[kind], { organizationId, targetId, data: { kind, name } });
+  await auditKey(context, tx, apiKey);
   return { apiKey, token };
+}
+
+async function auditKey(context: Context, tx: Transaction, key: ApiKeyRecord, more: object = {}): Promise<void> {
+  const { id: targetId, organizationId, kind, name } = key;
+  await audit(context, tx, auditAction[kind], { organizationId, targetId, data: { kind, name, ...more } });
+}
+
+/** Kind and owner of a key that acts as the viewer. */
+export type OwnKey = Owner & Pick<ApiKeyRecord, 'kind'>;
+
+/**
+ * Returns what a key needs to act as the viewer: of a user, a personal access token; of a service user that may manage service users, a
+ * key. Throws FORBIDDEN.
+ */
+export async function requireOwnKey(context: Context): Promise<OwnKey> {
+  const { userId, serviceUserId } = ownerOf(context.viewer);
+  if (userId !== null) return { kind: 'PERSONAL_ACCESS_TOKEN', ...(await ownerOfAccessToken(context, {})) };
+  if (serviceUserId !== null)
+    return { kind: 'SERVICE_USER', ...(await ownerOfServiceUser(context, { serviceUserId })) };
+  throw new DomainError(
+    'FORBIDDEN',
+    'Only users and service users can give a program access. You act with a service key.',
+  );
+}
+
+/**
+ * Creates a key that acts as the viewer, whose token another program has. The caller has checked the name, the expiry, the confirmation
+ * and {@link requireOwnKey}.
+ */
+export async function createOwnKey(
+  context: Context,
+  tx: Transaction,
+  key: OwnKey & Pick<ApiKeyRecord, 'name' | 'expiresAt'>,
+  stored: StoredToken,
+): Promise<ApiKeyRecord> {
+  await lockOwner(context, tx, key);
+  const apiKey = await insertKeyRow(context, tx, { ...key, enterpriseId: context.viewer.enterpriseId }, stored);
+  await auditKey(context, tx, apiKey, { isDevice: true });
+  return apiKey;
 }
 
 type NewKey = Owner & Pick<ApiKeyRecord, 'kind' | 'name' | 'expiresAt'> & Partial<Pick<ApiKeyRecord, 'id'>>;
 
+/** A token as the database has it. */
+export interface StoredToken {
+  /** HMAC-SHA-256 of the token under the pepper, in hex. */
+  readonly tokenHash: string;
+  /** The part of the token that may be shown. */
+  readonly display: string;
+}
+
 /** Writes a key's row for a token, without checks. Used by {@link createApiKey} and by the first start. */
-export async function insertApiKey(
+export function insertApiKey(
   context: Pick<Context, 'keyring' | 'now'>,
   tx: Transaction,
   key: NewKey & Pick<ApiKeyRecord, 'enterpriseId'>,
   token: string,
 ): Promise<ApiKeyRecord> {
+  const stored = { tokenHash: context.keyring.hashToken(token), display: displayToken(token) };
+  return insertKeyRow(context, tx, key, stored);
+}
+
+async function insertKeyRow(
+  context: Pick<Context, 'now'>,
+  tx: Transaction,
+  key: NewKey & Pick<ApiKeyRecord, 'enterpriseId'>,
+  { tokenHash, display }: StoredToken,
+): Promise<ApiKeyRecord> {
   const record: ApiKeyRecord = {
     id: key.id ?? newId(),
     kind: key.kind,
     name: key.name,
-    display: displayToken(token),
+    display,
     enterpriseId: key.enterpriseId,
     organizationId: key.organizationId,
     userId: key.userId,
@@ -154,7 +210,7 @@ export async function insertApiKey(
     expiresAt: key.expiresAt,
     revokedAt: null,
   };
-  await tx.prisma.apiKey.create({ data: { ...record, tokenHash: context.keyring.hashToken(token) } });
+  await tx.prisma.apiKey.create({ data: { ...record, tokenHash } });
   return record;
 }
 

@@ -55,6 +55,7 @@ export const auditActions = Object.keys({
   EDIT_KNOWLEDGE: true,
   EDIT_MESSAGE: true,
   INTERRUPT_SESSION: true,
+  DENY_DEVICE_AUTHORIZATION: true,
   LOGIN: true,
   OPEN_PULL_REQUEST: true,
   PUSH_COMMITS: true,

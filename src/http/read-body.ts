@@ -1,4 +1,4 @@
-import type { RequestView } from '../../http/request-view.ts';
+import type { RequestView } from './request-view.ts';
 
 /** Longer than any token or link. */
 const defaultBytes = 4_096;

@@ -1,0 +1,49 @@
+import { DomainError } from '../../../common/errors.ts';
+import type { Services } from '../../context.ts';
+import { countFailure } from '../../limits/authenticate-limited.ts';
+
+/** The interval in which programs ask for their token, in seconds. */
+export const pollSeconds = 5;
+/** Tolerance for requests that arrive closer together than they were sent. */
+const toleranceMs = 1_000;
+
+/** The state of an authorization. `granted`: the device code is a token from now on. */
+export type RedeemedCode =
+  | { readonly state: 'granted'; readonly expiresAt: Date | null }
+  | { readonly state: 'pending' | 'slow_down' | 'denied' | 'expired' };
+
+interface PolledRow {
+  readonly status: 'pending' | 'approved' | 'denied';
+  readonly expiresAt: Date;
+  readonly polledBefore: Date | null;
+  readonly keyExpiresAt: Date | null;
+}
+
+const poll = `
+  with found as (select id, polled_at from device_authorization where device_code_hash = any($1::text[]) for update)
+  update device_authorization d set polled_at = $2::timestamptz
+    from found left join device_authorization e on e.id = found.id left join api_key k on k.id = e.api_key_id
+   where d.id = found.id
+  returning d.status, d.expires_at as "expiresAt", found.polled_at as "polledBefore", k.expires_at as "keyExpiresAt"`;
+
+/**
+ * Returns the state of a program's authorization. The answer after an approval is the same until the authorization ends, so that a
+ * lost response loses no token. Throws UNAUTHENTICATED for an unknown code; RATE_LIMITED for an address with too many of them.
+ */
+export async function redeemDeviceCode(
+  services: Services,
+  deviceCode: string,
+  address: string | null,
+): Promise<RedeemedCode> {
+  const now = services.now();
+  const [row] = await services.store.execute<PolledRow>(poll, [services.keyring.tokenHashes(deviceCode), now]);
+  if (row === undefined) {
+    throw await countFailure(services, address, new DomainError('UNAUTHENTICATED', 'That device code isn’t valid.'));
+  }
+  if (row.expiresAt <= now) return { state: 'expired' };
+  if (row.status === 'approved') return { state: 'granted', expiresAt: row.keyExpiresAt };
+  if (row.status === 'denied') return { state: 'denied' };
+  const { polledBefore } = row;
+  const isEarly = polledBefore !== null && now.getTime() - polledBefore.getTime() < pollSeconds * 1_000 - toleranceMs;
+  return { state: isEarly ? 'slow_down' : 'pending' };
+}

@@ -162,6 +162,10 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
         data: { ...observed, offer: { options: [offered], hasMoreOptions: true } },
       });
       const owner = { enterpriseId, organizationId, userId, serviceKeyId, canary };
+      // Without a role, so that its member has the permissions of the world's roles alone.
+      const membersOnly = { id: newId(), enterpriseId, name: canary('idp-group'), externalId: canary('external') };
+      await tx.prisma.idpGroup.create({ data: { ...membersOnly, createdAt } });
+      await tx.prisma.idpGroupMember.create({ data: { groupId: membersOnly.id, userId, enterpriseId, createdAt } });
       const groupId = newId();
       const names = { name: canary('idp-group'), externalId: canary('external') };
       await tx.prisma.idpGroup.create({ data: { id: groupId, enterpriseId, ...names, createdAt } });
@@ -172,10 +176,6 @@ export function createTenantSeeder(test: TestApp, tx: Transaction, enterpriseId:
           { ...ofGroup, id: newId(), roleId: 'org_member', organizationId },
         ],
       });
-      // Without a role, so that its member has the permissions of the world's roles alone.
-      const membersOnly = { id: newId(), enterpriseId, name: canary('idp-group'), externalId: canary('external') };
-      await tx.prisma.idpGroup.create({ data: { ...membersOnly, createdAt } });
-      await tx.prisma.idpGroupMember.create({ data: { groupId: membersOnly.id, userId, enterpriseId, createdAt } });
       const { playbookId } = await seedKnowledge(test, tx, owner);
       const { automationId } = await seedAutomations(test, tx, owner);
       await seedProviderKey(test, tx, owner);

@@ -49,6 +49,28 @@ async function world() {
 }
 
 describe('the consumption of an organization', () => {
+  it('has the known cost of models beside the ACUs, in all of its parts', async () => {
+    const { organizationId, token, ofUser } = await world();
+    const setCost = 'update usage set cost_usd = $2 where session_id = $1 and used_at = $3';
+    await test.app.services.store.execute(setCost, [ofUser, 0.1, '2026-03-01T00:00:00Z']);
+    await test.app.services.store.execute(setCost, [ofUser, 0.2, '2026-03-31T23:59:59.999Z']);
+    const selection = `totalCostUsd days { date costUsd } sessions(first: 50) { nodes { costUsd } }
+      actors(first: 50) { nodes { costUsd } } organizations(first: 50) { nodes { costUsd } }
+      playbooks(first: 50) { nodes { costUsd } }`;
+    const { totalCostUsd, days, ...parts } = await ofOrganization(organizationId, spring, selection, token);
+    expect(totalCostUsd).toBe(0.3);
+    expect(days).toEqual([
+      { date: '2026-03-01', costUsd: 0.1 },
+      { date: '2026-03-31', costUsd: 0.2 },
+      { date: '2026-04-01', costUsd: 0 },
+      { date: '2026-04-30', costUsd: 0 },
+    ]);
+    const costs = Object.values(parts as Record<string, { nodes: { costUsd: number }[] }>).map(({ nodes }) =>
+      nodes.map(({ costUsd }) => costUsd).filter((cost) => cost > 0),
+    );
+    expect(costs).toEqual([[0.3], [0.3], [0.3], [0.3]]);
+  });
+
   it('is summed by playbook, including deleted ones, with sessions without a playbook last', async () => {
     const { organizationId, token } = await world();
     const made = await runMutation(

@@ -17,6 +17,8 @@ import { PrincipalInput, readPrincipal } from './principal-input.ts';
 import { loadPrincipal, Principal } from './principals.ts';
 import { Session } from './sessions.ts';
 
+const costDescription = 'Cost of the models in US dollars, as far as it is known.';
+
 const ConsumptionDay = builder.objectRef<ConsumptionSums['days'][number]>('ConsumptionDay').implement({
   description: 'The number of ACUs that were consumed on a day in UTC.',
   fields: (t) => ({
@@ -26,6 +28,7 @@ const ConsumptionDay = builder.objectRef<ConsumptionSums['days'][number]>('Consu
       resolve: ({ startsAt }) => startsAt,
     }),
     acus: t.exposeFloat('acus', { description: 'Number of ACUs consumed on the day.' }),
+    costUsd: t.exposeFloat('costUsd', { description: costDescription }),
   }),
 });
 
@@ -71,6 +74,7 @@ const SessionConsumption = builder.objectRef<ConsumptionShare>('SessionConsumpti
       resolve: (share, _args, context) => loadPrincipal(context, share),
     }),
     acus: t.exposeFloat('acus', { description: acusDescription }),
+    costUsd: t.exposeFloat('costUsd', { description: costDescription }),
   }),
 });
 
@@ -84,6 +88,7 @@ const ActorConsumption = builder.objectRef<ConsumptionShare>('ActorConsumption')
       resolve: (share, _args, context) => loadPrincipal(context, share),
     }),
     acus: t.exposeFloat('acus', { description: acusDescription }),
+    costUsd: t.exposeFloat('costUsd', { description: costDescription }),
   }),
 });
 
@@ -98,6 +103,7 @@ const OrganizationConsumption = builder.objectRef<ConsumptionShare>('Organizatio
       resolve: ({ id }, _args, { loaders }) => loaders.of(findOrganizations).load(id),
     }),
     acus: t.exposeFloat('acus', { description: acusDescription }),
+    costUsd: t.exposeFloat('costUsd', { description: costDescription }),
   }),
 });
 
@@ -118,6 +124,7 @@ const PlaybookConsumption = builder.objectRef<ConsumptionShare>('PlaybookConsump
       resolve: ({ id }, _args, { loaders }) => (id === '' ? null : loaders.of(findPlaybooks).load(id)),
     }),
     acus: t.exposeFloat('acus', { description: acusDescription }),
+    costUsd: t.exposeFloat('costUsd', { description: costDescription }),
   }),
 });
 
@@ -159,6 +166,10 @@ const Consumption = builder.objectRef<Ledger>('Consumption').implement({
     totalAcus: t.float({
       description: 'Total number of ACUs consumed in the period.',
       resolve: async (ledger, _args, { loaders }) => (await loaders.consumptionSums(ledger)).totalAcus,
+    }),
+    totalCostUsd: t.float({
+      description: costDescription,
+      resolve: async (ledger, _args, { loaders }) => (await loaders.consumptionSums(ledger)).totalCostUsd,
     }),
     days: t.field({
       type: [ConsumptionDay],

@@ -22,6 +22,8 @@ export interface ConsumptionShare {
   /** Unprefixed id in the dimension; empty: the service itself, or no playbook. */
   readonly id: string;
   readonly acus: number;
+  /** The reported cost of models in US dollars. */
+  readonly costUsd: number;
   /** For an actor and for a session. */
   readonly userId: string | null;
   readonly serviceUserId: string | null;
@@ -70,7 +72,8 @@ export async function listShares(
   const direction = window.backward ? 'asc' : 'desc';
   const rows = await context.store.query<ConsumptionShare & { scopeId: string }>(
     `select p.id as "scopeId", g.*, ${titles[by]} as title from ${scopes} cross join lateral (
-       select ${keys[by]} as id, sum(u.acus::numeric)::float8 as acus, min(u.user_id) as "userId",
+       select ${keys[by]} as id, sum(u.acus::numeric)::float8 as acus,
+              sum(u.cost_usd::numeric)::float8 as "costUsd", min(u.user_id) as "userId",
               min(u.service_user_id) as "serviceUserId", min(u.service_key_id) as "serviceKeyId"
          from usage u where ${conditions.join(' and ')}
         group by 1 order by 1 ${direction} limit ${bind(window.limit + 1)}) g

@@ -25,7 +25,7 @@ describe.skipIf(missing !== null)('the panes of a session page', { timeout: 240_
     ];
     const window = await open(`/sessions/${id}`);
     const { page, consoleErrors } = window;
-    await page.getByRole('tabpanel', { name: 'Details' }).getByText('ACUs', { exact: true }).waitFor();
+    await page.getByRole('tabpanel', { name: 'Details' }).getByText('About', { exact: true }).waitFor();
     await tab(page, 'Files').click();
     expect(new URL(page.url()).search).toBe('?tab=files');
     await page.getByText('No files saved yet').waitFor();

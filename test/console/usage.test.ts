@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseId } from '../../src/domain/ids.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { missing, openBrowser, openSignedIn } from '../support/console-browser.ts';
+import { missing, openBrowser, openSignedIn, seriousFindings } from '../support/console-browser.ts';
 import { makeOrganization } from '../support/sessions.ts';
 import { seedSession, use } from '../support/usage.ts';
 
@@ -29,8 +29,7 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 240_000
     await page.getByRole('button', { name: 'Show as table: ACUs by user' }).click();
     const rows = page.getByRole('region', { name: 'ACUs by user, as a table' }).getByRole('row');
     await expect.poll(() => rows.allTextContents()).toEqual(['UserACUs', 'Switchyard<0.01']);
-    const total = page.locator('.totals .card').filter({ has: page.getByText('ACUs', { exact: true }) });
-    expect(await total.textContent()).toBe('ACUs<0.01was 0');
+    expect(await totalsOf(page)).toContain('Agent compute units (ACUs)<0.01Previous period: 0');
     expect(pageErrors).toEqual([]);
     await page.context().close();
   });
@@ -96,11 +95,17 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 240_000
       ['2026-03-03', 3, 'exit'],
     ]);
     const { page } = await openSignedIn(browser, test, token, { at: '/usage?from=2026-03-01&to=2026-03-04' });
-    const total = page.locator('.totals .card').filter({ has: page.getByText('ACUs', { exact: true }) });
-    await expect.poll(() => total.textContent()).toBe('ACUs3+50%, was 2');
-    expect(await page.locator('.totals').textContent()).toContain('Active users0Service users started all sessions.');
+    await expect
+      .poll(() => totalsOf(page))
+      .toEqual([
+        'Agent compute units (ACUs)3+50% from 2',
+        'Sessions started10% from 1',
+        'ACUs per session3ACUs divided by sessions started.+50% from 2',
+        'Active people0People who started sessions. Service users aren’t counted.',
+        'Pull requests opened00 merged so far',
+      ]);
     await page.getByLabel('Compare with the previous period').uncheck();
-    await expect.poll(() => total.textContent()).toBe('ACUs3');
+    await expect.poll(async () => (await totalsOf(page))[0]).toBe('Agent compute units (ACUs)3');
     expect(new URL(page.url()).searchParams.get('compare')).toBe('no');
     await page.context().close();
   });
@@ -184,7 +189,6 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 240_000
     const chart = page.getByRole('slider', { name: 'ACUs by day, as a chart' });
     const [above, below] = [await chart.boundingBox(), await sessions.boundingBox()];
     expect(below?.y).toBeGreaterThan((above?.y ?? 0) + (above?.height ?? 0));
-    await page.getByText('Of the sessions started in this period. Older sessions used ACUs too.').waitFor();
     await picture('usage-sessions-sorted');
     // The fields for the days do not overlap, in the narrowest window either.
     await page.setViewportSize({ width: 320, height: 700 });
@@ -194,6 +198,68 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 240_000
     expect(first.y + first.height <= last.y || first.x + first.width <= last.x).toBe(true);
     expect(last.x + last.width).toBeLessThanOrEqual(320);
     expect(consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('explains the unit, and shows the cost of models where it is known', async () => {
+    const { token, organizationUuid } = await used('Costly', [
+      ['2026-02-27', 4, 'exit'],
+      ['2026-03-02', 1, 'exit'],
+    ]);
+    const at = '/usage?from=2026-03-01&to=2026-03-04';
+    const { page, consoleErrors, pictures } = await openSignedIn(browser, test, token, { at });
+    await expect.poll(async () => (await totalsOf(page))[0]).toBe('Agent compute units (ACUs)1−75% from 4');
+    expect((await totalsOf(page)).join()).not.toContain('Model cost');
+    const question = page.locator('summary').and(page.getByLabel('What is an ACU?'));
+    const answer = page.getByText('An ACU measures the work of agents', { exact: false });
+    expect(await answer.isVisible()).toBe(false);
+    await question.focus();
+    await page.keyboard.press('Enter');
+    await answer.waitFor();
+    await page.keyboard.press('Escape');
+    await answer.waitFor({ state: 'hidden' });
+    await question.click();
+    await answer.waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+
+    await test.app.services.store.execute('update usage set cost_usd = 0.5 * acus where organization_id = $1', [
+      organizationUuid,
+    ]);
+    await page.reload();
+    await expect.poll(async () => (await totalsOf(page))[1]).toBe('Model cost$0.50As far as it is known.−75% from $2');
+    await page.getByRole('button', { name: 'Show as table: ACUs by day' }).click();
+    const table = page.getByRole('region', { name: 'ACUs by day, as a table' });
+    expect(await table.getByRole('row').nth(0).textContent()).toBe('DayACUsModel cost (USD)Previous period');
+    expect(await table.getByRole('row').nth(3).textContent()).toBe('Mar 2, 20261$0.500');
+    await page.getByRole('button', { name: 'Show as chart: ACUs by day' }).click();
+    const chart = page.getByRole('slider', { name: 'ACUs by day, as a chart' });
+    await chart.focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(() => chart.getAttribute('aria-valuetext')).toContain('Mar 2, 2026: 1 ACU, $0.50');
+    await pictures('usage-cost');
+    expect(consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('moves nothing below the sums when they arrive', async () => {
+    const { token } = await used('Still', [['2026-03-02', 1, 'exit']]);
+    const { page } = await openSignedIn(browser, test, token, { at: '/sessions' });
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/graphql', async (route) => {
+      if (route.request().postData()?.includes('organizationUsageQuery')) await held;
+      await route.continue();
+    });
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByRole('status', { name: 'Loading usage' }).waitFor();
+    const heightOf = () => page.locator('.totals').evaluate((totals) => totals.getBoundingClientRect().height);
+    const before = await heightOf();
+    release();
+    await page.getByText('Active people').waitFor();
+    expect(await heightOf()).toBe(before);
     await page.context().close();
   });
 
@@ -246,6 +312,22 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 240_000
     expect(consoleErrors).toEqual([]);
     await page.context().close();
   });
+
+  /** The texts of the sums, without the explanation of their unit. */
+  const totalsOf = (page: Page) =>
+    page
+      .locator('.totals .card')
+      .evaluateAll((cards) =>
+        cards.map((card) =>
+          [...card.querySelectorAll('dt, dd')]
+            .map(
+              (part) =>
+                part.firstChild?.textContent?.trim() +
+                [...part.querySelectorAll('small')].map((each) => each.textContent).join(''),
+            )
+            .join(''),
+        ),
+      );
 
   /** Makes an organization with one session for each entry, started on its day. */
   async function used(name: string, entries: readonly (readonly [day: string | Date, acus: number, status: string])[]) {

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { failedKeyOf } from '../../../web/src/getting-started/setup-state.ts';
 import { baseUrlProblem, hostOf } from '../../../web/src/manage/model-keys/base-url.ts';
-import { writeUsd } from '../../../web/src/manage/model-keys/money.ts';
+import { failureText } from '../../../web/src/manage/model-keys/failure-text.ts';
+import { writeUsd } from '../../../web/src/ui/money.ts';
 
 it('says what a base URL must be, with the address that was probably meant', () => {
   for (const good of [null, 'http://localhost:11434/v1', 'https://example.com/v1', 'HTTPS://EXAMPLE.COM']) {
@@ -34,4 +35,13 @@ it('finds the failed key of an agent, unless another of its keys works', () => {
   }
   expect(failedKeyOf(agent, [{ ...bad, provider: 'GOOGLE' }])).toBeNull();
   expect(failedKeyOf({ ...agent, keySource: 'ENVIRONMENT' }, [bad])).toBeNull();
+});
+
+it('says what to check if the service has no way to the provider, and otherwise what the service says', () => {
+  const noAddress = 'The server cannot be reached: the host has no address that the service is allowed to connect to.';
+  expect(failureText(noAddress, { provider: 'OPENAI' })).toBe(
+    'Couldn’t reach OpenAI. Check the server’s internet access or proxy.',
+  );
+  expect(failureText(noAddress, { provider: 'COMPATIBLE', baseUrl: 'https://10.0.0.1/v1' })).toBe(noAddress);
+  expect(failureText('The provider refuses the key.', { provider: 'OPENAI' })).toBe('The provider refuses the key.');
 });

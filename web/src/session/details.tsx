@@ -1,3 +1,4 @@
+import { acus as acuTexts } from '../texts/acus.ts';
 import { common } from '../texts/common.ts';
 import { details as texts } from '../texts/session-details.ts';
 import './details.css';
@@ -7,6 +8,7 @@ import { Link } from 'wouter';
 import type { details_session$data, details_session$key } from '../__generated__/details_session.graphql.ts';
 import { nameOf } from '../ui/actor.ts';
 import { Icon } from '../ui/icons.tsx';
+import { InfoTip } from '../ui/info-tip.tsx';
 import { writeNumber } from '../ui/number.ts';
 import { safeAddress } from '../ui/safe-address.ts';
 import { writeSize } from '../ui/size.ts';
@@ -106,7 +108,6 @@ export function Details({ session: reference, mayEdit, actions, children }: Deta
   return (
     <div className="details">
       {actions && <div className="session-actions" ref={actions} />}
-      <Acus session={session} />
       <RepositoryFacts session={session} />
       <PullRequests session={session} />
       {attachments.nodes.length > 0 && (
@@ -129,6 +130,7 @@ export function Details({ session: reference, mayEdit, actions, children }: Deta
       {children}
       <SessionOptions session={session} />
       <SubSessions session={session} />
+      <Acus session={session} />
       <Facts session={session}>{mayEdit && <EditSession session={session} />}</Facts>
       <ShareSession session={session} />
       <Part title={texts.copyAs}>
@@ -152,15 +154,18 @@ function Part({ title, children }: { readonly title: string; readonly children: 
   );
 }
 
+/** The consumption of a session, and its limit; nothing before it has either. */
 function Acus({ session: { acusConsumed, maxAcuLimit } }: { readonly session: Session }) {
+  if (acusConsumed === 0 && !maxAcuLimit) return null;
   const used = writeNumber(acusConsumed);
   const part = maxAcuLimit ? Math.min(1, acusConsumed / maxAcuLimit) : null;
   return (
-    <Part title={texts.acus}>
-      <p className="pair">
-        <b className="figure">{used}</b>
-        <small>{maxAcuLimit ? texts.ofLimit({ maxAcuLimit }) : texts.noLimit}</small>
-      </p>
+    <section>
+      <div className="with-tip">
+        <h2>{acuTexts.name}</h2>
+        <InfoTip label={acuTexts.question} text={acuTexts.explanation} />
+      </div>
+      <p className="used">{maxAcuLimit ? texts.usedOfLimit({ used, maxAcuLimit }) : texts.used({ used })}</p>
       {part !== null && (
         // biome-ignore lint/a11y/useSemanticElements: browsers let nobody say how that one looks.
         <div
@@ -174,7 +179,7 @@ function Acus({ session: { acusConsumed, maxAcuLimit } }: { readonly session: Se
           <i style={{ width: `${part * 100}%` }} />
         </div>
       )}
-    </Part>
+    </section>
   );
 }
 

@@ -1,4 +1,4 @@
-import { writeCount } from '../manage/model-keys/money.ts';
+import { writeCount } from '../ui/money.ts';
 import { type Numbers, plural, rich, type Strings } from './kit.ts';
 
 export const baseUrl = {
@@ -8,6 +8,7 @@ export const baseUrl = {
 
 export const keyDialog = {
   newTitle: 'Add model key',
+  add: 'Add key',
   replaceKey: 'Replace key',
 };
 
@@ -19,7 +20,7 @@ export const keyFields = {
   baseUrlHint: 'The address of your server, such as Ollama, vLLM or LiteLLM. It usually ends with /v1.',
   noKey: 'No key',
   keyHintMoved: 'Enter the key again, because the base URL changes.',
-  keyHintNew: rich('You won’t be able to view the key again. <link>Create a key at {provider}</link>'),
+  keyHintNew: rich('You won’t be able to view the key again. <link>Create a key on {provider}</link>'),
   keyHintKept: 'Leave empty to keep the current key.',
   keyHintOptional: 'Leave empty if the server needs no key. You won’t be able to view the key again.',
   keyHint: 'You won’t be able to view the key again.',
@@ -52,13 +53,15 @@ export const keyList = {
 export const keyState = {
   failureLabels: {
     KEY_REFUSED: 'Key refused',
-    ACCOUNT_EMPTY: 'Account empty',
-    NOT_REACHABLE: 'Not reachable',
+    ACCOUNT_EMPTY: 'Out of credit',
+    NOT_REACHABLE: 'Unreachable',
     NOT_FOUND: 'Not found',
     RATE_LIMITED: 'Rate limited',
     PROVIDER_ERROR: 'Provider error',
-    UNEXPECTED_ANSWER: 'Unexpected answer',
+    UNEXPECTED_ANSWER: 'Unexpected response',
   },
+  unreachable: ({ provider }: Strings<'provider'>) =>
+    `Couldn’t reach ${provider}. Check the server’s internet access or proxy.`,
   budgetSpent: 'Budget spent',
   works: 'Works',
   notUsedYet: 'Not used yet',
@@ -79,7 +82,7 @@ export const keyUsage = {
 
 export const modelKeysPage = {
   noAccessTitle: 'You can’t manage model keys',
-  noAccessText: 'Managing model keys needs the permission to manage secrets, or an enterprise role.',
+  noAccessText: 'Ask an administrator for the “Manage secrets” permission or an enterprise role.',
   myModelKeys: 'My model keys',
   modelKeys: 'Model keys',
   usagePeriod: 'Usage period',
@@ -100,7 +103,7 @@ export const myModelKeysPage = {
     'Your sessions use your own keys first. Nobody else can see, use or test them, not even administrators. Agents never see them.',
   yourKeys: 'Your keys',
   hint: 'For your sessions in all organizations.',
-  empty: 'You have no keys. Your sessions use the organization’s key, if there is one.',
+  empty: 'You have no keys of your own. Your sessions use the organization’s key, if there is one.',
 };
 
 export const period = {

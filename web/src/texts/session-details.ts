@@ -10,14 +10,14 @@ export const checkpoints = {
   checkpoint: 'Checkpoint',
   placeholder: 'Choose a checkpoint',
   none: 'No checkpoints yet. They are saved while the agent works.',
-  hint: 'The agent’s files and memory at one point in time.',
+  hint: 'The agent’s files and memory at a point in time.',
   rewindToHere: 'Rewind to here',
   forkFromHere: 'Fork from here',
   saveAsSnapshot: 'Save as snapshot',
 };
 
 export const deleteWorkspace = {
-  text: 'This deletes all files in the workspace and in the agent’s home directory, including changes that are not saved elsewhere. This can’t be undone. Messages, attachments and usage are kept. If the session is resumed, it starts with an empty workspace.',
+  text: 'This deletes all files in the workspace and in the agent’s home directory, including changes that aren’t saved elsewhere. This can’t be undone. Messages, attachments and usage are kept. If the session is resumed, it starts with an empty workspace.',
   noWorkspace: 'This session has no workspace.',
   label: 'Delete workspace',
   confirmTitle: 'Delete the workspace of this session?',
@@ -29,9 +29,9 @@ export const details = {
 
   attachments: 'Attachments',
   copyAs: 'Copy as',
-  acus: 'ACUs',
-  ofLimit: ({ maxAcuLimit }: Numbers<'maxAcuLimit'>) => `of ${writeNumber(maxAcuLimit)}`,
-  noLimit: 'no limit',
+  used: ({ used }: Strings<'used'>) => `${used} used`,
+  usedOfLimit: ({ used, maxAcuLimit }: Strings<'used'> & Numbers<'maxAcuLimit'>) =>
+    `${used} of ${writeNumber(maxAcuLimit)} used`,
   meterLabel: 'ACU usage',
   pullRequestOf: ({ number, repositoryPath }: Strings<'repositoryPath'> & Numbers<'number'>) =>
     `Pull request #${number} of ${repositoryPath}`,
@@ -63,7 +63,7 @@ export const repositories = {
   branch: 'Branch',
   base: 'Base',
   access: 'Access',
-  readOnly: 'Read only: the agent can’t push',
+  readOnly: 'Read-only: the agent can’t push',
 };
 
 export const repositoryRow = {
@@ -77,16 +77,16 @@ export const rewindDialog = {
   rewound: ({ label }: Strings<'label'>) => `The session was rewound to “${label}”. Send a message to continue.`,
   title: 'Rewind this session?',
   rewind: 'Rewind',
-  text: 'The files of the session and the memory of the agent return to this checkpoint. Later changes to files are lost unless they are saved elsewhere.',
+  text: 'The session’s files and the agent’s memory return to this checkpoint. Later changes to files are lost unless they’re saved elsewhere.',
   stopsTurn: 'If the agent is working, its turn stops.',
-  logStays: 'The log is kept. Later messages are marked as reverted.',
-  pushedStay: 'Pushed commits and pull requests stay at the forge.',
+  logStays: 'The transcript is kept. Later messages are marked as reverted.',
+  pushedStay: 'Pushed commits and pull requests stay on your Git provider.',
 };
 
 export const snapshotDialog = {
   saved: ({ name }: Strings<'name'>) => `Saved the snapshot ${name}. New sessions can start from it.`,
   saveAsSnapshot: 'Save as snapshot',
-  text: 'Anyone who may start sessions in the organization can access all of its files, including those in the home directory of the agent.',
+  text: 'Anyone who can start sessions in the organization can access all of its files, including those in the agent’s home directory.',
 };
 
 export const subSessions = {

@@ -32,23 +32,24 @@ export const usageAccess = {
 };
 
 export const usageTotals = {
-  acus: 'ACUs',
-  sessions: 'Sessions',
+  cost: 'Model cost',
+  costHint: 'As far as it is known.',
+  sessions: 'Sessions started',
   acusPerSession: 'ACUs per session',
-  sessionsHint: 'Started in this period.',
-  acusPerSessionHint: 'Of the sessions started in this period. Older sessions used ACUs too.',
-  activeUsers: 'Active users',
-  pullRequests: 'Pull requests',
+  acusPerSessionHint: 'ACUs divided by sessions started.',
+  activePeople: 'Active people',
+  activePeopleHint: 'People who started sessions. Service users aren’t counted.',
+  pullRequests: 'Pull requests opened',
   none: 'None',
-  onlyServiceUsers: 'Service users started all sessions.',
-  merged: ({ count }: Strings<'count'>) => `${count} merged`,
-  change: ({ percent, before }: Strings<'percent' | 'before'>) => `${percent}, was ${before}`,
-  before: ({ before }: Strings<'before'>) => `was ${before}`,
+  merged: ({ count }: Strings<'count'>) => `${count} merged so far`,
+  change: ({ percent, before }: Strings<'percent' | 'before'>) => `${percent} from ${before}`,
+  before: ({ before }: Strings<'before'>) => `Previous period: ${before}`,
 };
 
 export const usageFigures = {
   acus: 'ACUs',
   acusBefore: 'Previous period',
+  cost: 'Model cost (USD)',
   day: 'Day',
   sessions: 'Sessions',
   acusByDay: 'ACUs by day',
@@ -64,8 +65,9 @@ export const usageFigures = {
   size: 'Size',
   noPlaybook: 'No playbook',
   unknownUser: 'Unknown',
+  serviceUser: ({ name }: Strings<'name'>) => `${name} (service user)`,
   outcomes: {
-    OPEN: 'Not ended',
+    OPEN: 'In progress',
     FINISHED: 'Finished',
     TERMINATED: 'Terminated',
     EXPIRED: 'Expired',
@@ -85,20 +87,21 @@ export const usageBudget = {
   title: ({ month }: Strings<'month'>) => `ACU budget, ${month}`,
   used: ({ used, limit, percent }: Strings<'used' | 'limit' | 'percent'>) =>
     `${used} of ${limit} ACUs used (${percent}). The budget resets at the start of each month (UTC).`,
-  spent: 'The budget is spent. Sessions continue when the limit is raised or the month is over.',
+  spent: 'The budget is spent. Sessions continue when the limit is raised or the next month starts.',
   usedSoFar: 'ACUs since the start of the month',
   limit: ({ limit }: Strings<'limit'>) => `Limit: ${limit}`,
 };
 
 export const usageFigure = {
   table: 'Table',
+  chart: 'Chart',
   showTable: ({ title }: Strings<'title'>) => `Show as table: ${title}`,
+  showChart: ({ title }: Strings<'title'>) => `Show as chart: ${title}`,
   exportCsv: 'Export CSV',
   exportTitle: ({ title }: Strings<'title'>) => `Export CSV: ${title}`,
   asTable: ({ title }: Strings<'title'>) => `${title}, as a table`,
   asChart: ({ title }: Strings<'title'>) => `${title}, as a chart`,
   noData: 'No data for these days.',
-  share: ({ percent }: Strings<'percent'>) => `${percent} of the total`,
   more: ({ count }: Numbers<'count'>) => plural(count, { one: '# more in the table', other: '# more in the table' }),
 };
 
@@ -106,6 +109,7 @@ export const usageChart = {
   unknown: '–',
   unit: 'ACUs',
   acus: ({ count }: Numbers<'count'>) => plural(count, { one: '# ACU', other: '# ACUs' }),
+  withCost: ({ acus, cost }: Strings<'acus' | 'cost'>) => `${acus}, ${cost}`,
   point: ({ label, value }: Strings<'label' | 'value'>) => `${label}: ${value}`,
   pointBefore: ({ label, value, before, labelBefore }: Strings<'label' | 'value' | 'before' | 'labelBefore'>) =>
     `${label}: ${value}. Previous period, ${labelBefore}: ${before}`,
@@ -122,6 +126,7 @@ export const usedSessions = {
   session: 'Session',
   startedBy: 'Started by',
   acus: 'ACUs',
+  cost: 'Model cost',
   untitled: 'Untitled session',
   none: 'No sessions used ACUs.',
   newestFirst: 'Newest sessions first.',

@@ -19,5 +19,5 @@ export const writeAxisNumber = (value: number): string =>
 /** Formats a part of one: 0.25 is "25%". */
 export const writePercent = (part: number): string => (part > 0 && part < 0.005 ? '<1%' : percent.format(part));
 
-/** Formats a change by a part of one, with its sign: 0.25 is "+25%". */
-export const writeChange = (part: number): string => change.format(part);
+/** Formats a change by a part of one, with its sign: 0.25 is "+25%", and -0.25 is "−25%" with a minus sign. */
+export const writeChange = (part: number): string => change.format(part).replace('-', '−');

@@ -9,6 +9,7 @@ import { shownAddress } from './use-usage-view.ts';
 export interface ConsumptionOfDay {
   readonly date: string;
   readonly acus: number;
+  readonly costUsd?: number;
 }
 
 interface AcusByDayProps {
@@ -23,6 +24,8 @@ interface AcusByDayProps {
 export function AcusByDay({ days, used, before, file }: AcusByDayProps) {
   const search = useSearch();
   const [now, previous] = [byDate(used), byDate(before ?? [])];
+  const costs = new Map(used.map(({ date, costUsd = 0 }) => [date, costUsd]));
+  const hasCost = used.some(({ costUsd = 0 }) => costUsd > 0);
   const earlier = daysBefore(days);
   const daysEarlier = daysBetween(earlier.from, earlier.to);
   const points = daysBetween(days.from, days.to).map((day, index) => {
@@ -32,6 +35,7 @@ export function AcusByDay({ days, used, before, file }: AcusByDayProps) {
       label: writeDay(day),
       short: writeDay(day, 'short'),
       value: now.get(day) ?? 0,
+      costUsd: costs.get(day) ?? 0,
       before: before && dayBefore ? { label: writeDay(dayBefore), value: previous.get(dayBefore) ?? 0 } : null,
     };
   });
@@ -41,13 +45,14 @@ export function AcusByDay({ days, used, before, file }: AcusByDayProps) {
       title={texts.acusByDay}
       isWide
       isNewestFirst
-      heads={before ? [texts.day, texts.acus, texts.acusBefore] : [texts.day, texts.acus]}
+      heads={[texts.day, texts.acus, ...(hasCost ? [texts.cost] : []), ...(before ? [texts.acusBefore] : [])]}
+      moneyHead={texts.cost}
       file={file}
-      rows={points.map(({ key, label, value, before: earlierDay }) => ({
+      rows={points.map(({ key, label, value, costUsd, before: earlierDay }) => ({
         key,
         label,
         csvLabel: key,
-        values: earlierDay ? [value, earlierDay.value] : [value],
+        values: [value, ...(hasCost ? [costUsd] : []), ...(earlierDay ? [earlierDay.value] : [])],
         address: addressOf(key),
       }))}
     >

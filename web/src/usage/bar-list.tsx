@@ -1,11 +1,14 @@
 import { Link } from 'wouter';
 import { usageFigure as texts } from '../texts/usage.ts';
+import { writeUsd } from '../ui/money.ts';
 import { writeNumber, writePercent } from '../ui/number.ts';
 
 /** A bar of a {@link BarList}. */
 export interface Bar {
   readonly label: string;
   readonly value: number;
+  /** The cost of models; missing: not known. */
+  readonly costUsd?: number;
   /** The address of its details; missing: none. */
   readonly address?: string | undefined;
 }
@@ -19,10 +22,13 @@ export function BarList({ label, bars }: { readonly label: string; readonly bars
   return (
     <>
       <ul className="bars" aria-label={label}>
-        {bars.slice(0, shownBars).map(({ label: name, value, address }) => (
-          <li key={name} title={texts.share({ percent: writePercent(value / total) })}>
+        {bars.slice(0, shownBars).map(({ label: name, value, costUsd = 0, address }) => (
+          <li key={name}>
             {address === undefined ? <span className="name">{name}</span> : <Link href={address}>{name}</Link>}
-            <span className="number">{writeNumber(value)}</span>
+            <span className="number">
+              {writeNumber(value)}
+              {costUsd > 0 && <small className="soft"> {writeUsd(costUsd)}</small>}
+            </span>
             <span className="soft number share">{writePercent(value / total)}</span>
             <span className="track" aria-hidden="true">
               <i style={{ width: `${(value / total) * 100}%` }} />

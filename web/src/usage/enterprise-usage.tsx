@@ -35,15 +35,15 @@ export function EnterpriseUsage({ days, compares, ofDay, ofPrincipal }: Enterpri
       ) {
         enterprise {
           consumption(from: $from, to: $to) {
-            totalAcus
             ...figures_consumption
+            ...totals_consumption
           }
           metrics(from: $from, to: $to) {
             ...figures_metrics
             ...totals_metrics
           }
           consumptionBefore: consumption(from: $fromBefore, to: $toBefore) @include(if: $compares) {
-            totalAcus
+            ...totals_consumption
             days {
               date
               acus
@@ -77,12 +77,7 @@ export function EnterpriseUsage({ days, compares, ofDay, ofPrincipal }: Enterpri
   const { consumption, consumptionBefore, metrics, metricsBefore, maxCycleAcuLimit, cycle } = enterprise;
   return (
     <>
-      <Totals
-        acus={consumption.totalAcus}
-        acusBefore={consumptionBefore?.totalAcus ?? null}
-        metrics={metrics}
-        metricsBefore={metricsBefore ?? null}
-      />
+      <Totals {...{ consumption, consumptionBefore, metrics, metricsBefore }} />
       {maxCycleAcuLimit != null && cycle && <Budget limit={maxCycleAcuLimit} days={cycle.days} />}
       <Figures
         {...{ consumption, metrics, days }}

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import { csvOf, save } from '../manage/kit/save.ts';
 import { usageFigure as texts } from '../texts/usage.ts';
 import { Button } from '../ui/button.tsx';
+import { writeUsd } from '../ui/money.ts';
 import { writeNumber } from '../ui/number.ts';
 
 /** A row of a figure's table. */
@@ -11,6 +12,7 @@ export interface FigureRow {
   readonly label: string;
   /** The label in the CSV file, if it is another. */
   readonly csvLabel?: string;
+  /** A number for each quantity. */
   readonly values: readonly number[];
   readonly address?: string | undefined;
 }
@@ -20,6 +22,8 @@ interface FigureProps {
   /** The headers of the table: the category and each quantity. */
   readonly heads: readonly string[];
   readonly rows: readonly FigureRow[];
+  /** The header of the quantity in US dollars; null: none is. */
+  readonly moneyHead?: string | null;
   /** The name of the downloaded file. */
   readonly file: string;
   /** A note if not everything is shown. */
@@ -37,6 +41,7 @@ export function Figure({
   title,
   heads,
   rows,
+  moneyHead = null,
   file,
   note,
   isWide = false,
@@ -65,11 +70,10 @@ export function Figure({
           <Button
             size="small"
             disabled={isEmpty}
-            aria-pressed={isTable}
-            aria-label={texts.showTable({ title })}
+            aria-label={isTable ? texts.showChart({ title }) : texts.showTable({ title })}
             onClick={() => setTable(!isTable)}
           >
-            {texts.table}
+            {isTable ? texts.chart : texts.table}
           </Button>
           <Button size="small" disabled={isEmpty} aria-label={texts.exportTitle({ title })} onClick={exportCsv}>
             {texts.exportCsv}
@@ -78,13 +82,17 @@ export function Figure({
       </header>
       {isEmpty && <p className="soft">{texts.noData}</p>}
       {!isEmpty &&
-        (isTable ? <FigureTable {...{ title, heads }} rows={isNewestFirst ? rows.toReversed() : rows} /> : children)}
+        (isTable ? (
+          <FigureTable {...{ title, heads, moneyHead }} rows={isNewestFirst ? rows.toReversed() : rows} />
+        ) : (
+          children
+        ))}
       {note && <p className="soft">{note}</p>}
     </section>
   );
 }
 
-function FigureTable({ title, heads, rows }: Pick<FigureProps, 'title' | 'heads' | 'rows'>) {
+function FigureTable({ title, heads, rows, moneyHead }: Pick<FigureProps, 'title' | 'heads' | 'rows' | 'moneyHead'>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
     <section className="figure-table" tabIndex={0} aria-label={texts.asTable({ title })}>
@@ -104,7 +112,7 @@ function FigureTable({ title, heads, rows }: Pick<FigureProps, 'title' | 'heads'
               <th scope="row">{address === undefined ? label : <Link href={address}>{label}</Link>}</th>
               {values.map((value, at) => (
                 <td className="number" key={heads[at + 1]}>
-                  {writeNumber(value)}
+                  {heads[at + 1] === moneyHead ? writeUsd(value) : writeNumber(value)}
                 </td>
               ))}
             </tr>

@@ -1,7 +1,10 @@
 import type { ReactNode } from 'react';
 import { graphql, useFragment } from 'react-relay';
 import { useSearch } from 'wouter';
-import type { figures_consumption$key } from '../__generated__/figures_consumption.graphql.ts';
+import type {
+  figures_consumption$data,
+  figures_consumption$key,
+} from '../__generated__/figures_consumption.graphql.ts';
 import type { figures_metrics$key } from '../__generated__/figures_metrics.graphql.ts';
 import { usageFigures as texts, usageFigure } from '../texts/usage.ts';
 import { nameOf } from '../ui/actor.ts';
@@ -33,13 +36,16 @@ export function Figures(props: FiguresProps) {
   const used = useFragment(
     graphql`
       fragment figures_consumption on Consumption {
+        totalCostUsd
         days {
           date
           acus
+          costUsd
         }
         actors(first: 100) {
           nodes {
             acus
+            costUsd
             actor {
               __typename
               id
@@ -60,6 +66,7 @@ export function Figures(props: FiguresProps) {
           nodes {
             playbookId
             acus
+            costUsd
             playbook {
               title
             }
@@ -72,6 +79,7 @@ export function Figures(props: FiguresProps) {
           nodes {
             organizationId
             acus
+            costUsd
             organization {
               name
             }
@@ -113,9 +121,10 @@ export function Figures(props: FiguresProps) {
             title: texts.acusByOrganization,
             head: texts.organization,
             file: 'acus-by-organization',
-            bars: used.organizations.nodes.map(({ organizationId, organization, acus }) => ({
+            bars: used.organizations.nodes.map(({ organizationId, organization, acus, costUsd }) => ({
               label: organization ? visible(organization.name) : organizationId,
               value: acus,
+              costUsd,
             })),
             isCut: used.organizations.pageInfo.hasNextPage,
           },
@@ -125,9 +134,10 @@ export function Figures(props: FiguresProps) {
       title: texts.acusByUser,
       head: texts.user,
       file: 'acus-by-user',
-      bars: used.actors.nodes.map(({ actor, acus }) => ({
-        label: nameOf(actor) ?? texts.unknownUser,
+      bars: used.actors.nodes.map(({ actor, acus, costUsd }) => ({
+        label: actorLabel(actor),
         value: acus,
+        costUsd,
         address:
           actor?.userId || actor?.serviceUserId
             ? shownAddress(search, { user: actor.userId ?? '', serviceUser: actor.serviceUserId ?? '' })
@@ -139,9 +149,10 @@ export function Figures(props: FiguresProps) {
       title: texts.acusByPlaybook,
       head: texts.playbook,
       file: 'acus-by-playbook',
-      bars: used.playbooks.nodes.map(({ playbookId, playbook, acus }) => ({
+      bars: used.playbooks.nodes.map(({ playbookId, playbook, acus, costUsd }) => ({
         label: playbook ? visible(playbook.title) : (playbookId ?? texts.noPlaybook),
         value: acus,
+        costUsd,
         address: playbookId ? sessionsWith({ playbook: playbookId }) : undefined,
       })),
       isCut: used.playbooks.pageInfo.hasNextPage,
@@ -154,7 +165,8 @@ export function Figures(props: FiguresProps) {
       {shares.map(({ title, head, file: name, bars, isCut }) => (
         <Bars
           key={title}
-          {...{ title, heads: [head, texts.acus], bars: sorted(bars), file: file(name) }}
+          {...{ title, bars: sorted(bars), file: file(name) }}
+          heads={used.totalCostUsd > 0 ? [head, texts.acus, texts.cost] : [head, texts.acus]}
           note={isCut && texts.newestOnly}
         />
       ))}
@@ -195,11 +207,24 @@ function Bars({ title, heads, bars, file, note }: BarsProps) {
   return (
     <Figure
       {...{ title, heads, file, note }}
-      rows={bars.map(({ label, value, address }) => ({ key: label, label, values: [value], address }))}
+      moneyHead={texts.cost}
+      rows={bars.map(({ label, value, costUsd = 0, address }) => ({
+        key: label,
+        label,
+        values: heads.length > 2 ? [value, costUsd] : [value],
+        address,
+      }))}
     >
       <BarList label={usageFigure.asChart({ title })} bars={bars} />
     </Figure>
   );
+}
+
+type Actor = figures_consumption$data['actors']['nodes'][number]['actor'];
+
+function actorLabel(actor: Actor): string {
+  const name = nameOf(actor) ?? texts.unknownUser;
+  return actor?.serviceUserId ? texts.serviceUser({ name }) : name;
 }
 
 // Largest first. Equal names are distinguished, in React keys and in the table.

@@ -35,15 +35,15 @@ export function OrganizationUsage({ organizationId, days, compares, ofDay, ofPri
         organization(id: $id) {
           maxCycleAcuLimit
           consumption(from: $from, to: $to) {
-            totalAcus
             ...figures_consumption
+            ...totals_consumption
           }
           metrics(from: $from, to: $to) {
             ...figures_metrics
             ...totals_metrics
           }
           consumptionBefore: consumption(from: $fromBefore, to: $toBefore) @include(if: $compares) {
-            totalAcus
+            ...totals_consumption
             days {
               date
               acus
@@ -76,12 +76,7 @@ export function OrganizationUsage({ organizationId, days, compares, ofDay, ofPri
   const { consumption, consumptionBefore, metrics, metricsBefore, maxCycleAcuLimit, cycle } = organization;
   return (
     <>
-      <Totals
-        acus={consumption.totalAcus}
-        acusBefore={consumptionBefore?.totalAcus ?? null}
-        metrics={metrics}
-        metricsBefore={metricsBefore ?? null}
-      />
+      <Totals {...{ consumption, consumptionBefore, metrics, metricsBefore }} />
       {maxCycleAcuLimit != null && <Budget limit={maxCycleAcuLimit} days={cycle.days} />}
       <Figures
         {...{ consumption, metrics, days }}

@@ -10,6 +10,8 @@ export interface Point {
   /** The day as the axis shows it. */
   readonly short: string;
   readonly value: number | null;
+  /** The cost of models on the day; missing: not known. */
+  readonly costUsd?: number;
   /** The value of the same day of the previous period, and that day; null: not compared. */
   readonly before?: { readonly label: string; readonly value: number } | null;
 }

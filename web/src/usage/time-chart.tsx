@@ -1,6 +1,7 @@
 import { type KeyboardEvent, type PointerEvent, useEffect, useId, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { usageChart as texts } from '../texts/usage.ts';
+import { writeUsd } from '../ui/money.ts';
 import { bandsOf, Plot, type PlotKind, type Point } from './plot.tsx';
 
 interface TimeChartProps {
@@ -100,13 +101,13 @@ interface TooltipProps {
 }
 
 /** The values of a point, beside it and within the chart. */
-function Tooltip({ point: { label, value, before }, x, width, children }: TooltipProps) {
+function Tooltip({ point: { label, value, costUsd, before }, x, width, children }: TooltipProps) {
   const isRight = x > width / 2;
   return (
     <div className="chart-tip" style={{ left: x, transform: `translateX(${isRight ? 'calc(-100% - 12px)' : '12px'})` }}>
       <p className="soft">{label}</p>
       <p>
-        <strong>{valueText(value)}</strong>
+        <strong>{valueText(value, costUsd)}</strong>
       </p>
       {before && <p className="soft">{texts.point({ label: before.label, value: valueText(before.value) })}</p>}
       {children}
@@ -114,10 +115,14 @@ function Tooltip({ point: { label, value, before }, x, width, children }: Toolti
   );
 }
 
-const valueText = (value: number | null) => (value === null ? texts.unknown : texts.acus({ count: value }));
+function valueText(value: number | null, costUsd = 0): string {
+  if (value === null) return texts.unknown;
+  const acus = texts.acus({ count: value });
+  return costUsd > 0 ? texts.withCost({ acus, cost: writeUsd(costUsd) }) : acus;
+}
 
-function pointText({ label, value, before }: Point): string {
-  const known = { label, value: valueText(value) };
+function pointText({ label, value, costUsd, before }: Point): string {
+  const known = { label, value: valueText(value, costUsd) };
   if (!before) return texts.point(known);
   return texts.pointBefore({ ...known, before: valueText(before.value), labelBefore: before.label });
 }

@@ -1,15 +1,25 @@
 import type { ReactNode } from 'react';
 import { graphql, useFragment } from 'react-relay';
+import type { totals_consumption$key } from '../__generated__/totals_consumption.graphql.ts';
 import type { totals_metrics$key } from '../__generated__/totals_metrics.graphql.ts';
+import { acus as acuTexts } from '../texts/acus.ts';
 import { usageTotals as texts } from '../texts/usage.ts';
+import { InfoTip } from '../ui/info-tip.tsx';
+import { writeUsd } from '../ui/money.ts';
 import { writeChange, writeNumber } from '../ui/number.ts';
 
-const fragment = graphql`
+const consumptionFragment = graphql`
+  fragment totals_consumption on Consumption {
+    totalAcus
+    totalCostUsd
+  }
+`;
+
+const metricsFragment = graphql`
   fragment totals_metrics on Metrics {
     activeUserCount
     sessions {
       count
-      averageAcus
     }
     pullRequests {
       createdCount
@@ -19,51 +29,77 @@ const fragment = graphql`
 `;
 
 interface TotalsProps {
-  readonly acus: number;
+  readonly consumption: totals_consumption$key;
   readonly metrics: totals_metrics$key;
   /** The same of the previous period; null: not compared. */
-  readonly acusBefore: number | null;
-  readonly metricsBefore: totals_metrics$key | null;
+  readonly consumptionBefore: totals_consumption$key | null | undefined;
+  readonly metricsBefore: totals_metrics$key | null | undefined;
 }
 
+interface Total {
+  readonly label: string;
+  readonly value: number | null;
+  readonly before: number | null;
+  readonly hint?: string;
+  readonly tip?: ReactNode;
+  readonly write?: (value: number) => string;
+}
+
+const tip = <InfoTip label={acuTexts.question} text={acuTexts.explanation} />;
+
 /** The sums of the period, with their change from the previous one. */
-export function Totals({ acus, metrics, acusBefore, metricsBefore }: TotalsProps) {
-  const now = useFragment(fragment, metrics);
-  const before = useFragment(fragment, metricsBefore);
-  const { activeUserCount, sessions, pullRequests } = now;
-  const totals: readonly (readonly [label: string, value: number | null, before: number | null, more?: ReactNode])[] = [
-    [texts.acus, acus, acusBefore],
-    [texts.sessions, sessions.count, before?.sessions.count ?? null, texts.sessionsHint],
-    [
-      texts.acusPerSession,
-      sessions.averageAcus ?? null,
-      before?.sessions.averageAcus ?? null,
-      texts.acusPerSessionHint,
-    ],
-    [
-      texts.activeUsers,
-      activeUserCount,
-      before?.activeUserCount ?? null,
-      activeUserCount === 0 && sessions.count > 0 && texts.onlyServiceUsers,
-    ],
-    [
-      texts.pullRequests,
-      pullRequests.createdCount,
-      before?.pullRequests.createdCount ?? null,
-      texts.merged({ count: writeNumber(pullRequests.mergedCount) }),
-    ],
+export function Totals(props: TotalsProps) {
+  const used = useFragment(consumptionFragment, props.consumption);
+  const usedBefore = useFragment(consumptionFragment, props.consumptionBefore ?? null);
+  const metrics = useFragment(metricsFragment, props.metrics);
+  const metricsBefore = useFragment(metricsFragment, props.metricsBefore ?? null);
+  const { activeUserCount, sessions, pullRequests } = metrics;
+  const hasCost = used.totalCostUsd > 0 || (usedBefore?.totalCostUsd ?? 0) > 0;
+  const perSession = (acus: number, count: number) => (count === 0 ? null : acus / count);
+  const totals: readonly Total[] = [
+    { label: acuTexts.name, value: used.totalAcus, before: usedBefore?.totalAcus ?? null, tip },
+    ...(hasCost
+      ? [
+          {
+            label: texts.cost,
+            value: used.totalCostUsd,
+            before: usedBefore?.totalCostUsd ?? null,
+            hint: texts.costHint,
+            write: writeUsd,
+          },
+        ]
+      : []),
+    { label: texts.sessions, value: sessions.count, before: metricsBefore?.sessions.count ?? null },
+    {
+      label: texts.acusPerSession,
+      value: perSession(used.totalAcus, sessions.count),
+      before: usedBefore && metricsBefore ? perSession(usedBefore.totalAcus, metricsBefore.sessions.count) : null,
+      hint: texts.acusPerSessionHint,
+    },
+    {
+      label: texts.activePeople,
+      value: activeUserCount,
+      before: metricsBefore?.activeUserCount ?? null,
+      hint: texts.activePeopleHint,
+    },
+    {
+      label: texts.pullRequests,
+      value: pullRequests.createdCount,
+      before: metricsBefore?.pullRequests.createdCount ?? null,
+      hint: texts.merged({ count: writeNumber(pullRequests.mergedCount) }),
+    },
   ];
   return (
     <dl className="totals">
-      {totals.map(([label, value, valueBefore, more]) => (
+      {totals.map(({ label, value, before, hint, tip: more, write = writeNumber }) => (
         <div className="card" key={label}>
-          <dt>{label}</dt>
+          <dt>
+            {label} {more}
+          </dt>
           <dd>
-            {value === null ? texts.none : writeNumber(value)}
-            {more && <small>{more}</small>}
-            {valueBefore !== null && (value || valueBefore) !== 0 && (
-              <small>{changeText(value ?? 0, valueBefore)}</small>
-            )}
+            {value === null ? texts.none : write(value)}
+            {hint && <small>{hint}</small>}
+            {before !== null && (value || before) !== 0 && <small>{changeText(value ?? 0, before, write)}</small>}
           </dd>
         </div>
       ))}
@@ -71,8 +107,20 @@ export function Totals({ acus, metrics, acusBefore, metricsBefore }: TotalsProps
   );
 }
 
-function changeText(now: number, before: number): string {
-  const written = writeNumber(before);
+/** What the page shows until the sums are there, as high as they are. */
+export function TotalsPlaceholder() {
+  return (
+    <div className="totals" aria-hidden="true">
+      {Array.from({ length: 5 }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: these are all alike.
+        <div className="card" key={index} />
+      ))}
+    </div>
+  );
+}
+
+function changeText(now: number, before: number, write: (value: number) => string): string {
+  const written = write(before);
   if (before === 0) return texts.before({ before: written });
   return texts.change({ percent: writeChange((now - before) / before), before: written });
 }

@@ -7,6 +7,7 @@ import { Empty, Loading } from '../ui/states.tsx';
 import { EnterpriseUsage } from './enterprise-usage.tsx';
 import { OrganizationUsage } from './organization-usage.tsx';
 import { Queue } from './queue.tsx';
+import { TotalsPlaceholder } from './totals.tsx';
 import { type PeriodChoice, useUsageView } from './use-usage-view.ts';
 import { UsedSessions } from './used-sessions.tsx';
 import '../manage/kit/kit.ts';
@@ -77,7 +78,14 @@ export function UsagePage() {
         </label>
       </div>
       {wanted && (
-        <Suspense fallback={<Loading label={texts.loading} rows={8} />}>
+        <Suspense
+          fallback={
+            <>
+              <TotalsPlaceholder />
+              <Loading label={texts.loading} rows={8} />
+            </>
+          }
+        >
           {organizationId === null ? (
             <EnterpriseUsage {...{ days, compares, ofDay, ofPrincipal }} />
           ) : (

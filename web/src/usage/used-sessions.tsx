@@ -7,6 +7,7 @@ import { sessionAddress } from '../session/address.ts';
 import { usedSessions as texts } from '../texts/usage.ts';
 import { nameOf } from '../ui/actor.ts';
 import { Button } from '../ui/button.tsx';
+import { writeUsd } from '../ui/money.ts';
 import { writeNumber } from '../ui/number.ts';
 import { Loading } from '../ui/states.tsx';
 import { Table } from '../ui/table.tsx';
@@ -115,6 +116,7 @@ function SessionTable({ consumption, title, onNewer, onOlder }: SessionTableProp
             sessionId
             title
             acus
+            costUsd
             session {
               id
             }
@@ -135,6 +137,7 @@ function SessionTable({ consumption, title, onNewer, onOlder }: SessionTableProp
   if (nodes.length === 0 && !onNewer) return <p className="soft">{texts.none}</p>;
   const { endCursor, hasNextPage } = pageInfo;
   // The service lists the newest first. Sorted are only rows that are all of them.
+  const hasCost = nodes.some(({ costUsd }) => costUsd > 0);
   const isWhole = !onNewer && !hasNextPage;
   const rows = isWhole ? nodes.toSorted((one, other) => other.acus - one.acus) : nodes;
   return (
@@ -154,6 +157,9 @@ function SessionTable({ consumption, title, onNewer, onOlder }: SessionTableProp
           },
           { label: texts.startedBy, cell: ({ actor }) => nameOf(actor) ?? texts.service },
           { label: texts.acus, isNumber: true, cell: ({ acus }) => writeNumber(acus) },
+          ...(hasCost
+            ? [{ label: texts.cost, isNumber: true, cell: ({ costUsd }: (typeof rows)[number]) => writeUsd(costUsd) }]
+            : []),
         ]}
       />
       {(onNewer || hasNextPage) && (

@@ -2,7 +2,7 @@ import { graphql, useFragment } from 'react-relay';
 import type { keyUsage_usage$key } from '../../__generated__/keyUsage_usage.graphql.ts';
 import { common } from '../../texts/common.ts';
 import { keyUsage as texts } from '../../texts/model-keys.ts';
-import { writeCount, writeUsd } from './money.ts';
+import { writeCount, writeUsd } from '../../ui/money.ts';
 
 interface SpentProps {
   readonly spentThisMonthUsd: number;

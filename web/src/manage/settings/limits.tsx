@@ -6,10 +6,12 @@ import type { limitsEnterpriseMutation } from '../../__generated__/limitsEnterpr
 import type { limitsPaginationQuery } from '../../__generated__/limitsPaginationQuery.graphql.ts';
 import type { limitsUpdateMutation } from '../../__generated__/limitsUpdateMutation.graphql.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
+import { acus } from '../../texts/acus.ts';
 import { common } from '../../texts/common.ts';
 import { limits as texts } from '../../texts/settings.ts';
 import { Button } from '../../ui/button.tsx';
 import { errorOf, TextField } from '../../ui/field.tsx';
+import { InfoTip } from '../../ui/info-tip.tsx';
 import { More } from '../../ui/more.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { useToasts } from '../../ui/toasts.tsx';
@@ -83,7 +85,10 @@ export function Limits({ enterprise }: { readonly enterprise: limits_enterprise$
   return (
     <section className="card sheet" aria-labelledby="limits">
       <header>
-        <h2 id="limits">{texts.acuLimits}</h2>
+        <div className="with-tip">
+          <h2 id="limits">{texts.acuLimits}</h2>
+          <InfoTip label={acus.question} text={acus.explanation} />
+        </div>
         <p>{texts.intro}</p>
       </header>
       <form className="form" onSubmit={(event) => void submit(event)}>

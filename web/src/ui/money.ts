@@ -1,4 +1,4 @@
-import { numberFormat } from '../../ui/number.ts';
+import { numberFormat } from './number.ts';
 
 const cents = numberFormat({ style: 'currency', currency: 'USD' });
 const whole = numberFormat({ style: 'currency', currency: 'USD', maximumFractionDigits: 0 });

@@ -41,7 +41,7 @@ describe.skipIf(missing !== null)('the pages of agents and model keys', { timeou
     await dialog(page).getByLabel('Name').fill('Team');
     await dialog(page).getByLabel('Base URL').fill('ftp://example.com/v1');
     await keyField(page).fill(key);
-    await dialog(page).getByRole('button', { name: 'Save' }).click();
+    await dialog(page).getByRole('button', { name: 'Add key', exact: true }).click();
     await dialog(page).getByRole('alert').waitFor();
     expect(await dialog(page).getByLabel('Base URL').getAttribute('aria-invalid')).toBe('true');
     const status = dialog(page).getByRole('status');
@@ -53,7 +53,7 @@ describe.skipIf(missing !== null)('the pages of agents and model keys', { timeou
     await status.getByText('offers 2 models', { exact: false }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await window.picture('model-key-form');
-    await dialog(page).getByRole('button', { name: 'Save' }).click();
+    await dialog(page).getByRole('button', { name: 'Add key', exact: true }).click();
     await enterprise.getByText('Not used yet', { exact: true }).waitFor();
     await expect.poll(() => add.evaluate((button) => button === document.activeElement)).toBe(true);
     // Before and after it was saved.

@@ -239,7 +239,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     expect(await group('Limits').locator('summary').textContent()).toBe('Limits 10 ACUs per session · 5 runs per day');
     await page.getByLabel('Name').fill('Limited');
     await page.getByLabel('Prompt').fill('Sweep.');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Create automation' }).click();
     await page.getByRole('heading', { name: 'Limited' }).waitFor();
     const [, , , id] = new URL(page.url()).pathname.split('/');
     expect((await read(id ?? '')).limits).toEqual({
@@ -311,7 +311,7 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     await second.getByLabel('Target session').fill(session.url);
     await second.getByRole('link', { name: /say hi/ }).waitFor();
     await second.getByLabel('Prompt').fill('It has finished.');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Create automation' }).click();
     await page.getByText('title is "5" and acus_consumed between [1,2.5]').waitFor();
     const [, , , id] = new URL(page.url()).pathname.split('/');
     const { triggers: savedTriggers, actions } = await read(id ?? '');
@@ -342,13 +342,13 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     await page.getByRole('option', { name: /^acme\// }).click();
     await repositories.fill('owner/other');
     await repositories.press('Enter');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Create automation' }).click();
     const chosen = page.getByRole('list', { name: 'Repositories: chosen' }).getByRole('listitem');
     await chosen.nth(1).getByRole('alert').getByText('owner/other', { exact: false }).waitFor();
     expect(await chosen.nth(0).getByRole('alert').count()).toBe(0);
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByRole('button', { name: 'Remove owner/other' }).click();
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Create automation' }).click();
     await page.getByRole('heading', { name: 'In a repository' }).waitFor();
     const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
     expect((await read(id)).actions[0].session.repos).toEqual([expect.stringMatching(/^git\.test\/acme\//)]);

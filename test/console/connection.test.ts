@@ -67,7 +67,7 @@ describe.skipIf(missing !== null)('the console while the service is unavailable'
     server = await startServer(env);
     await banner.waitFor({ state: 'detached' });
     await toasts.waitFor({ state: 'detached' });
-    const unconfirmed = page.getByText('The service did not confirm this message.');
+    const unconfirmed = page.getByText('We couldn’t confirm that this message arrived.');
     await unconfirmed.waitFor();
     await message.press('Enter');
     await page.getByText('say later', { exact: true }).first().waitFor();

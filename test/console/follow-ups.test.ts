@@ -58,7 +58,7 @@ describe.skipIf(missing !== null)('the follow-ups of a pull request in the conso
     await details.getByText('1 earlier follow-up', { exact: true }).click();
     await details.getByText('Failed checks: unit tests failed', { exact: false }).waitFor();
     expect(await details.getByRole('button', { name: /^Send: Failed checks/ }).count()).toBe(0);
-    await details.getByLabel(/^Message of: Review/).click();
+    await details.getByLabel(/^Message: Review/).click();
     await details.getByText('Please [U+202E]rename it', { exact: true }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('follow-ups');
@@ -105,7 +105,7 @@ describe.skipIf(missing !== null)('the follow-ups of a pull request in the conso
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('repository-follow-ups');
     await form.getByRole('button', { name: 'Save follow-ups', exact: true }).click();
-    await page.getByText('Saved the follow-up settings.', { exact: true }).waitFor();
+    await page.getByText('Follow-up settings saved.', { exact: true }).waitFor();
     const { settings } = await prisma().repository.findUniqueOrThrow({ where: { id: repositoryId } });
     expect(settings).toMatchObject({ followUpBotLogins: ['renovate[bot]', 'hubot'], isArchivedWhenMerged: true });
     await page.setViewportSize({ width: 390, height: 844 });

@@ -37,10 +37,10 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 240_
   it('connects a forge, whose credential it never shows again, and tests it before and after', async () => {
     const window = await openSignedIn(browser, test, test.adminToken, { at: '/manage/git' });
     const { page } = window;
-    await page.getByText('No connected forges', { exact: true }).waitFor();
+    await page.getByText('No Git providers yet', { exact: true }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('git-empty');
-    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByRole('button', { name: 'Add Git provider', exact: true }).click();
     await dialog(page).getByLabel('App ID').waitFor();
     await window.pictures('git-app-form');
     await dialog(page).getByLabel('Type').selectOption({ label: 'Gitea or Forgejo' });
@@ -48,7 +48,7 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 240_
     await dialog(page).getByLabel('Host').fill('http://');
     await dialog(page).getByLabel('Name').fill('Team forge');
     await dialog(page).getByLabel('Token', { exact: true }).fill(giteaToken);
-    await button(page, 'Connect').click();
+    await button(page, 'Add Git provider').click();
     await dialog(page).getByRole('alert').waitFor();
     expect(await dialog(page).getByLabel('Host').getAttribute('aria-invalid')).toBe('true');
     await dialog(page).getByLabel('Host').fill(gitea.url);
@@ -63,7 +63,7 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 240_
     await dialog(page).getByText('robot', { exact: true }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('git-form-tested');
-    await button(page, 'Connect').click();
+    await button(page, 'Add Git provider').click();
     await page.getByText('Connected Team forge.', { exact: true }).waitFor();
     const row = page.getByRole('row', { name: /Team forge/ });
     // The test of the form is not stored, so the stored connection is tested.
@@ -84,7 +84,7 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 240_
     await window.pictures('git-connections');
 
     await row.getByRole('button', { name: 'Webhooks of Team forge' }).click();
-    await dialog(page).getByText('None: every webhook is refused', { exact: true }).waitFor();
+    await dialog(page).getByText('None. All webhooks are refused.', { exact: true }).waitFor();
     await dialog(page).getByText('/webhooks/git/git-connection-', { exact: false }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('git-webhooks');
@@ -105,7 +105,7 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 240_
     expect(await dialog(page).count()).toBe(0);
     await page.getByRole('button', { name: 'Delete Our forge' }).click();
     await button(page, 'Delete').click();
-    await page.getByText('No connected forges', { exact: true }).waitFor();
+    await page.getByText('No Git providers yet', { exact: true }).waitFor();
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();
   });
@@ -122,12 +122,12 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 240_
     await page.getByRole('button', { name: 'Add permission' }).click();
     await dialog(page).getByLabel('Repositories').selectOption({ label: 'One repository' });
     await dialog(page).getByLabel('Repository', { exact: true }).fill('acme/../site');
-    await button(page, 'Add').click();
+    await button(page, 'Add permission').click();
     await dialog(page).getByRole('alert').waitFor();
     await dialog(page).getByLabel('Repository', { exact: true }).fill('acme/site');
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('git-permission-form');
-    await button(page, 'Add').click();
+    await button(page, 'Add permission').click();
     await page.getByText('Permission added.', { exact: true }).waitFor();
     await page.setViewportSize({ width: 375, height: 844 });
     await page.getByRole('button', { name: 'Make read-only: acme/site' }).click();
@@ -153,13 +153,13 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 240_
     await page.goto(`/sign-in#link=${await createConsoleLink(test.app.services, test.adminToken)}`);
     await page.locator('#main').waitFor();
     await page.goto('/manage/git');
-    await page.getByRole('button', { name: 'Connect', exact: true }).click();
-    await dialog(page).getByLabel('Type').selectOption({ label: 'Git over HTTPS' });
+    await page.getByRole('button', { name: 'Add Git provider', exact: true }).click();
+    await dialog(page).getByLabel('Type').selectOption({ label: 'Other Git server (HTTPS)' });
     await dialog(page).getByLabel('Host').fill('https://git.example.com');
     // A test of a server with git alone needs a repository; connecting it does not.
     await button(page, 'Test').click();
     await page.getByText('Enter a repository for the test.', { exact: true }).waitFor();
-    await button(page, 'Connect').click();
+    await button(page, 'Add Git provider').click();
     const confirm = page.getByRole('dialog', { name: 'Confirm with your token' });
     await confirm.getByLabel('Token').fill(test.adminToken);
     await page.keyboard.press('Enter');
@@ -167,7 +167,7 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 240_
     // A server with git alone is tested with a repository, which the user names.
     await dialog(page).getByLabel('Repository to test').waitFor();
     await button(page, 'Done').click();
-    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByRole('button', { name: 'Add Git provider', exact: true }).click();
     await dialog(page).getByLabel('Host').fill('git.example.com');
     await dialog(page)
       .getByText('The connection https://git.example.com has the same host.', { exact: false })
@@ -178,7 +178,7 @@ describe.skipIf(missing !== null)('the page of git connections', { timeout: 240_
   it('is hidden from members', async () => {
     const { token } = await makeUser(test, { organizationId: `org-${test.organizationId}` });
     const { page } = await openSignedIn(browser, test, token, { at: '/manage/git' });
-    await page.getByText('You can’t manage git connections', { exact: true }).waitFor();
+    await page.getByText('You can’t manage Git providers', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Settings', exact: true }).click();
     await page.getByRole('navigation', { name: 'Settings' }).waitFor();
     expect(await page.getByRole('link', { name: 'Git', exact: true }).count()).toBe(0);

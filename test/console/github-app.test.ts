@@ -73,7 +73,7 @@ describe.skipIf(missing !== null)('the creation of a GitHub App', { timeout: 240
   it('leads to GitHub and back, stores the App, and tests its installation', async () => {
     const window = await openSignedIn(browser, test, test.adminToken, { at: '/manage/git' });
     const { page } = window;
-    await page.getByText('No connected forges', { exact: true }).waitFor();
+    await page.getByText('No Git providers yet', { exact: true }).waitFor();
     await window.pictures('github-app-empty');
     await page.getByRole('button', { name: 'Create GitHub App' }).click();
     await page.getByRole('dialog').getByLabel('Organization', { exact: true }).waitFor();

@@ -14,15 +14,15 @@ describe.skipIf(missing !== null)('the groups of identity providers, in the cons
     const dialog = page.getByRole('dialog');
     await page.getByText('No groups', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Register groups' }).click();
-    await dialog.getByRole('button', { name: 'Register', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Register groups', exact: true }).click();
     await dialog.getByText('Enter at least one group name.').waitFor();
     await dialog.getByLabel('Group names').fill(`okta:dev\n${'x'.repeat(317)}`);
-    await dialog.getByRole('button', { name: 'Register', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Register groups', exact: true }).click();
     await dialog.getByText('is too long. The limit is 316 characters.', { exact: false }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('groups-register');
     await dialog.getByLabel('Group names').fill('okta:dev\n\n okta:ops \nokta:dev');
-    await dialog.getByRole('button', { name: 'Register', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Register groups', exact: true }).click();
     await page.getByText('2 groups registered.').waitFor();
     await page.getByLabel('Search', { exact: true }).fill('dev');
     await page.getByRole('link', { name: 'okta:ops' }).waitFor({ state: 'detached' });
@@ -33,7 +33,7 @@ describe.skipIf(missing !== null)('the groups of identity providers, in the cons
     await page.getByRole('button', { name: 'Add to organization' }).click();
     await dialog.getByRole('combobox', { name: 'Organization' }).click();
     await page.getByRole('option', { name: 'Of the group' }).click();
-    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Add to organization', exact: true }).click();
     await dialog.getByText('Give the group a role on the enterprise first.').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: 'Add enterprise role' }).click();
@@ -43,7 +43,7 @@ describe.skipIf(missing !== null)('the groups of identity providers, in the cons
     await dialog.getByRole('combobox', { name: 'Organization' }).click();
     await page.getByRole('option', { name: 'Of the group' }).click();
     await pick(page, 'Role', 'Admin');
-    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Add to organization', exact: true }).click();
     await page.getByRole('row', { name: /Of the group.*Admin/ }).waitFor();
     await window.inThemes(async (theme) => {
       await window.picture('group');
@@ -54,7 +54,7 @@ describe.skipIf(missing !== null)('the groups of identity providers, in the cons
     await window.pictures('groups');
     await page.getByRole('link', { name: 'okta:dev' }).click();
     await page.getByRole('button', { name: 'Remove from Enterprise' }).click();
-    await dialog.getByText('all roles of this group at once', { exact: false }).waitFor();
+    await dialog.getByText('immediately lose all roles of this group', { exact: false }).waitFor();
     await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByText('This group has no roles.', { exact: false }).waitFor();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();

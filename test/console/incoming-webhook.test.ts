@@ -25,7 +25,7 @@ describe.skipIf(missing !== null)('the form of automations', { timeout: 240_000 
     await page.getByLabel('Name').fill('Fix the build');
     await page.getByLabel('Trigger', { exact: true }).selectOption('webhook:incoming');
     await page.getByLabel('Prompt').fill('Fix it.');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Create automation' }).click();
     const shown = page.getByRole('dialog').locator('code');
     await shown.first().waitFor();
     const [secret = '', address = ''] = await shown.allTextContents();
@@ -51,7 +51,7 @@ describe.skipIf(missing !== null)('the form of automations', { timeout: 240_000 
     const problem = page.getByText('more often than every 15 minutes');
     await problem.waitFor();
     await page.getByLabel('Prompt').fill('Sweep.');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Create automation' }).click();
     await page.locator('[aria-invalid="true"]').first().waitFor();
     await expect.poll(() => problem.count()).toBe(1);
     expect(pageErrors).toEqual([]);

@@ -17,7 +17,7 @@ describe.skipIf(missing !== null)('the legal holds, in the console', { timeout: 
     await page.getByRole('button', { name: 'New hold' }).click();
     await dialog.getByLabel('Reason').fill('Case 12 <b>bold</b>');
     await create.click();
-    await dialog.getByText('Select what to keep.').waitFor();
+    await dialog.getByText('Session is required.').waitFor();
     await dialog.getByLabel('Session', { exact: true }).fill('devin-0');
     await create.click();
     await dialog.getByRole('alert').waitFor();
@@ -37,7 +37,7 @@ describe.skipIf(missing !== null)('the legal holds, in the console', { timeout: 
       expect(await seriousFindings(page), theme).toEqual([]);
     });
     await page.getByRole('button', { name: 'Release the hold on Keep this' }).click();
-    await dialog.getByText('can’t be put back', { exact: false }).waitFor();
+    await dialog.getByText('You can’t restore a released hold.', { exact: false }).waitFor();
     await dialog.getByRole('button', { name: 'Release', exact: true }).click();
     await page.getByText('Hold released.').waitFor();
     await page.getByRole('button', { name: 'Release the hold on Keep this' }).waitFor({ state: 'detached' });

@@ -287,7 +287,7 @@ Remove these.`);
     await question.getByText('Deploy').waitFor();
     await line(page, 'app.js', 1).click();
     await comment(page, 'Fix this first.');
-    await page.getByText('Your comments are a reply in words', { exact: false }).waitFor();
+    await page.getByText('Your comments are sent as a reply', { exact: false }).waitFor();
     // Digits choose options, but not while the user writes.
     await line(page, 'app.js', 2).click();
     await page.keyboard.type('1 2');
@@ -298,7 +298,7 @@ Remove these.`);
     await page.keyboard.press('Enter');
     await question.waitFor({ state: 'detached' });
     const log = page.getByRole('log');
-    await log.getByText('Answered in words instead of a choice. The agent did not run it.').waitFor();
+    await log.getByText('Answered in words instead of a choice. The agent didn’t run it.').waitFor();
     await log.getByText('Fix this first.').waitFor();
     await log.getByText(/^I got \d+ characters\.$/).waitFor();
     expect(consoleErrors).toEqual([]);

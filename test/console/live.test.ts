@@ -71,7 +71,7 @@ describe.skipIf(missing !== null)('a session’s page while its agent works', { 
     expect(await terminal.textContent()).toBe(text);
     expect(await terminal.evaluate((box) => box.scrollTop)).toBe(0);
     // The link works after its URL has expired.
-    const link = page.getByRole('link', { name: 'Download whole output' });
+    const link = page.getByRole('link', { name: 'Download full output' });
     await link.evaluate((element: HTMLAnchorElement) => {
       element.href = element.href.replace(/expires=\d+/, 'expires=1');
     });
@@ -91,7 +91,7 @@ describe.skipIf(missing !== null)('a session’s page while its agent works', { 
     const small = await heightOf();
     await page.getByRole('button', { name: 'Show the last 450 lines' }).click();
     await expect.poll(heightOf).toBeGreaterThan(small);
-    await page.getByText('The beginning of the output is not shown.').waitFor();
+    await page.getByText('The beginning of the output isn’t shown.').waitFor();
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();
     // Otherwise the next test would take this page for its own.

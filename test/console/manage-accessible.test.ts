@@ -161,8 +161,8 @@ describe.skipIf(missing !== null)('each page under Manage, and the usage', { tim
     'organization': at(() => '/manage/organization', 'Sessions can have only these tags.'),
     'enterprise': at(() => '/manage/enterprise', 'IP addresses and ranges'),
     'agents': at(() => '/manage/agents', 'Claude Code'),
-    'git': at(() => '/manage/git', 'No connected forges'),
-    'git-form': press('Connect', 'Private key'),
+    'git': at(() => '/manage/git', 'No Git providers yet'),
+    'git-form': press('Add Git provider', 'Private key'),
     'model-keys': at(() => '/manage/model-keys', 'No enterprise keys'),
     'getting-started': at(() => '/manage/getting-started', 'Install an agent'),
     'audit-log': async ({ page }) => {

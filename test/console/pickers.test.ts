@@ -196,7 +196,7 @@ describe.skipIf(missing !== null)('selecting one of many', { timeout: 240_000 },
     await picker(page, 'Folder').click();
     await page.keyboard.type('012');
     await page.getByRole('option', { name: 'Folder 012' }).click();
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Create note' }).click();
     await page.getByText('in Folder 012').waitFor();
     await page.getByRole('link', { name: 'Where logs are' }).click();
     await expect.poll(() => picker(page, 'Folder').inputValue(), soon).toBe('Folder 012');

@@ -102,12 +102,12 @@ describe.skipIf(missing !== null)('questions in the console', { timeout: 240_000
     await go();
     const question = card(page, 'Deploy');
     await question.getByText('Or reply in your own words below.').waitFor();
-    await page.getByText('Enter replies in words').waitFor();
+    await page.getByText('Enter to reply in your own words').waitFor();
     await page.getByLabel('Message to the agent').fill('say yes indeed');
     await page.keyboard.press('Enter');
     await page.getByRole('log').getByText('yes indeed', { exact: true }).waitFor();
     await question.waitFor({ state: 'detached' });
-    await page.getByRole('log').getByText('Answered in words instead of a choice. The agent did not run it.').waitFor();
+    await page.getByRole('log').getByText('Answered in words instead of a choice. The agent didn’t run it.').waitFor();
     expect(await page.getByText('Denied').count()).toBe(0);
     // The reply was the prompt of a turn of its own, which ends as others do.
     await page.getByText('Finished', { exact: true }).waitFor();

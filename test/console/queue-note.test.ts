@@ -17,7 +17,7 @@ describe.skipIf(missing !== null)('a session that waits', { timeout: 240_000 }, 
     await run(`update session set status = 'running', status_detail = 'waiting_for_user' where id = $1`, [
       bare(asking),
     ]);
-    await page.getByText('waits for you and may keep a worker meanwhile.').waitFor();
+    await page.getByText('is waiting for you and may occupy a worker.').waitFor();
     await window.pictures('session-queue-note');
     await page.getByRole('link', { name: 'A session', exact: true }).click();
     await page.getByRole('link', { name: 'Third' }).waitFor();

@@ -41,7 +41,9 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     await chosen.filter({ hasText: 'git.test/acme/site' }).waitFor();
     for (const name of ['acme/docs', 'ACME/docs.git', 'nobody/none']) {
       await picker(page, 'Repositories').fill(name);
-      await options(page).filter({ hasText: 'Use this value' }).waitFor();
+      await options(page)
+        .filter({ hasText: `Use ${name}` })
+        .waitFor();
       await page.keyboard.press('Enter');
     }
     await chosen.nth(2).waitFor();
@@ -80,7 +82,9 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     const { page } = await openSignedIn(browser, test, team.token, { at: '/sessions?new=yes' });
     await page.getByLabel('Prompt').fill('Typed and started');
     await picker(page, 'Repositories').fill('acme/docs');
-    await options(page).filter({ hasText: 'Use this value' }).waitFor();
+    await options(page)
+      .filter({ hasText: /Use .+/ })
+      .waitFor();
     const start = page.getByRole('button', { name: 'Start', exact: true });
     const { x, y, width, height } = (await start.boundingBox()) ?? expect.fail('Start has no place.');
     await page.mouse.move(x + width / 2, y + height - 4);
@@ -106,7 +110,7 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     await options(page).filter({ hasText: 'With defaults' }).click();
     await page.goto('/manage/organization');
     await picker(page, 'Default repositories').fill('acme/../site');
-    await options(page).filter({ hasText: 'Use this value' }).waitFor();
+    await options(page).filter({ hasText: 'Use acme/../site' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByLabel('Branch template').fill('bot/{slug}');
     await page.getByLabel('Name', { exact: true }).fill('');
@@ -136,7 +140,7 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     expect(await seriousFindings(page)).toEqual([]);
     await expect.poll(() => overflow(page)).toBeLessThanOrEqual(0);
     await page.getByRole('button', { name: 'Remove git.test/acme/site' }).click();
-    await page.getByText('The session works without a repository.', { exact: true }).waitFor();
+    await page.getByText('The session starts without a repository.', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.getByRole('heading', { name: 'Without any' }).waitFor();
     expect(
@@ -171,7 +175,7 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByLabel('Branch template').fill('bot/{slug}-{short id}');
     await save.click();
-    await page.getByText('Saved the branch and push settings.', { exact: true }).waitFor();
+    await page.getByText('Branch and push settings saved.', { exact: true }).waitFor();
     const { store } = test.app.services;
     expect(await store.prisma.repository.findFirst({ where: { path: 'acme/site' } })).toMatchObject({
       branchTemplate: 'bot/{slug}-{short id}',
@@ -180,7 +184,7 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     await page.getByLabel('Start sessions from mentions').uncheck();
     await page.getByLabel('Organization for these sessions').selectOption({ label: 'Repository team' });
     await page.getByRole('button', { name: 'Save mentions', exact: true }).click();
-    await page.getByText('Saved the mention settings.', { exact: true }).waitFor();
+    await page.getByText('Mention settings saved.', { exact: true }).waitFor();
     expect(await store.prisma.repository.findFirst({ where: { path: 'acme/site' } })).toMatchObject({
       settings: { isMentionAnswered: false, mentionOrganizationId: team.organizationId.replace('org-', '') },
     });
@@ -232,39 +236,39 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     expect(await seriousFindings(page)).toEqual([]);
     await definition.fill('setup:\n  - npm ci\n');
     await save.click();
-    await page.getByText('Saved the environment. New sessions use it.', { exact: true }).waitFor();
+    await page.getByText('Environment saved. New sessions use it.', { exact: true }).waitFor();
     expect(await store.prisma.repository.findFirst({ where: { id: repository.id } })).toMatchObject({
       environment: 'setup:\n  - npm ci\n',
     });
     await page.getByRole('row').filter({ hasText: 'Failed' }).getByRole('link', { name: 'In the site' }).waitFor();
     await expect.poll(() => overflow(page)).toBeLessThanOrEqual(0);
     await admin.pictures('repository-environment');
-    await page.getByRole('button', { name: 'Show the log of the set-up at c0ffee0000' }).click();
-    const log = page.getByRole('dialog', { name: 'Set-up log' });
+    await page.getByRole('button', { name: 'Show the log of the setup at c0ffee0000' }).click();
+    const log = page.getByRole('dialog', { name: 'Setup log' });
     await log.getByText('npm error', { exact: false }).waitFor();
     expect(await log.textContent()).not.toContain('\u202E');
     expect(await seriousFindings(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Delete all results' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
-    await page.getByText('No set-ups yet.', { exact: true }).waitFor();
+    await page.getByText('No setups yet.', { exact: true }).waitFor();
     await page.getByRole('region', { name: 'In effect' }).getByText('npm ci').waitFor();
     // The text in the editor is tried, saved or not.
     await definition.fill('setup:\n  - npm ci\nsecret: NPM_TOKEN\n');
-    await page.getByRole('button', { name: 'Run set-up now', exact: true }).click();
+    await page.getByRole('button', { name: 'Run setup now', exact: true }).click();
     await page.getByText(/line 3/).waitFor();
     await definition.fill('setup:\n  - npm test\n');
-    await page.getByRole('button', { name: 'Run set-up now', exact: true }).click();
-    await page.getByText('Set-up started.', { exact: false }).waitFor();
+    await page.getByRole('button', { name: 'Run setup now', exact: true }).click();
+    await page.getByText('Setup started.', { exact: false }).waitFor();
     await page.getByRole('row').filter({ hasText: 'Request' }).filter({ hasText: 'Queued' }).waitFor();
     expect(await definition.inputValue()).toBe('setup:\n  - npm test\n');
     expect(await seriousFindings(page)).toEqual([]);
-    await page.getByLabel('Run the set-up when the default branch changes').click();
+    await page.getByLabel('Run setup when the default branch changes').click();
     await save.click();
-    await page.getByText('Saved the environment.', { exact: false }).waitFor();
+    await page.getByText('Environment saved.', { exact: false }).waitFor();
     await page.reload();
     await expect.poll(() => definition.inputValue()).toBe('setup:\n  - npm test\n');
-    expect(await page.getByLabel('Run the set-up when the default branch changes').isChecked()).toBe(false);
+    expect(await page.getByLabel('Run setup when the default branch changes').isChecked()).toBe(false);
     await admin.pictures('repository-environment-tried');
     expect(admin.consoleErrors).toEqual([]);
     await page.context().close();

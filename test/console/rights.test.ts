@@ -39,7 +39,7 @@ describe.skipIf(missing !== null)('the console for users with few permissions', 
     expect(await page.getByRole('button', { name: 'New session' }).count()).toBe(1);
     expect(await page.getByRole('link', { name: 'Secrets' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Of somebody else' }).click();
-    await page.getByText('You can read this session.').waitFor();
+    await page.getByText('You can only view this session.').waitFor();
     for (const name of ['Suspend', 'Terminate', 'Archive']) {
       expect(await page.getByRole('button', { name }).count()).toBe(0);
     }
@@ -78,12 +78,12 @@ describe.skipIf(missing !== null)('the console for users with few permissions', 
     await page.goto(`/sessions/${managed}`);
     await page.getByRole('button', { name: 'Terminate' }).waitFor();
     await page.goto(`/sessions/${id}`);
-    await page.getByText('you need the permission MANAGE_ORG_SESSIONS').waitFor();
+    await page.getByText('ask an administrator for the “Manage sessions” permission').waitFor();
     await choose('Where it manages');
     await page.getByRole('navigation').getByText('Manage', { exact: true }).click();
     await secrets.waitFor();
     await page.goto(`/sessions/${id}`);
-    await page.getByText('you need the permission MANAGE_ORG_SESSIONS').waitFor();
+    await page.getByText('ask an administrator for the “Manage sessions” permission').waitFor();
     expect(await page.getByRole('button', { name: 'Terminate' }).count()).toBe(0);
     expect(pageErrors).toEqual([]);
     await page.context().close();
@@ -100,7 +100,7 @@ describe.skipIf(missing !== null)('the console for users with few permissions', 
     const { roleId } = await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_AUTOMATIONS']);
     const { token } = await makeUser(test, { roleId });
     const { page } = await openSignedIn(browser, test, token);
-    await page.getByText(/Missing permission/).waitFor();
+    await page.getByText('Ask an administrator for the “View sessions” permission.').waitFor();
     await page.context().close();
   });
 });

@@ -29,10 +29,10 @@ describe.skipIf(missing !== null)('the page of secrets', { timeout: 240_000 }, (
     await page.getByLabel('Show value').check();
     expect(await security()).toBe('none');
     await page.getByLabel('Show value').uncheck();
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Create secret' }).click();
     await page.getByRole('dialog').getByRole('alert').waitFor();
     await page.getByLabel('Name').fill('API_TOKEN');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Create secret' }).click();
     await page.getByText('API_TOKEN', { exact: true }).waitFor();
     expect(await page.content()).not.toContain(secretCanary);
     expect(await heapHas(page, secretCanary)).toBe(false);

@@ -234,7 +234,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 240_000 }, ()
       await field.press('Enter');
       await queued.getByText(text).waitFor();
     }
-    await page.getByText('Enter queues · Ctrl+Enter stops the agent and sends · Esc stops').waitFor();
+    await page.getByText('Enter to queue · Ctrl+Enter to stop the agent and send · Esc to stop').waitFor();
     expect(await page.getByRole('article').filter({ hasText: 'Later.' }).count()).toBe(0);
     const height = (await field.boundingBox())?.y;
     await queued.getByRole('button', { name: 'Withdraw' }).last().click();
@@ -273,12 +273,12 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 240_000 }, ()
     expect(await field.inputValue()).toBe('A text that stays');
     expect(await field.getAttribute('placeholder')).toBe('Send a follow-up…');
     expect((await field.boundingBox())?.y).toBe(height);
-    await queued.getByText('Waiting for your next message').waitFor();
-    await page.getByText('Sends the messages of the last turn again, and those that wait.').waitFor();
+    await queued.getByText('Held: sent with your next message').waitFor();
+    await page.getByText('Resends your last message and anything queued.').waitFor();
     for (const name of ['Archive', 'Undo']) await page.getByRole('button', { name, exact: true }).click();
     await page.getByText('The session was unarchived.').waitFor();
     await queued.getByText('say Held.').waitFor();
-    expect(await page.getByText('The session is resuming.').count()).toBe(0);
+    expect(await page.getByText('Session resumed').count()).toBe(0);
     await window.pictures('session-held');
     await page.getByRole('button', { name: 'Retry' }).click();
     await stop.waitFor();

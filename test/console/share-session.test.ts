@@ -12,7 +12,7 @@ describe.skipIf(missing !== null)('the link to a session', { timeout: 240_000 },
     const id = await createSession(all.test, { organizationId, title: 'Shared' }, token);
     const { page, picture, consoleErrors } = await all.open(addressOf(id), token);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await page.getByText('Anyone who may view sessions of Sharing can open the link.').waitFor();
+    await page.getByText('Anyone who can view sessions of Sharing can open the link.').waitFor();
     await page.getByRole('button', { name: 'Copy link', exact: true }).click();
     await page.getByText('Copied.').waitFor();
     await picture('share-session');

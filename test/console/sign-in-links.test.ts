@@ -31,7 +31,7 @@ describe.skipIf(missing !== null)('a sign-in link for a user', { timeout: 120_00
     await page.getByRole('button', { name: 'Add member' }).first().click();
     await page.getByLabel('Email').fill('grace@example.com');
     await page.getByLabel('Name').fill('Grace');
-    await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Add member', exact: true }).click();
     await page.getByRole('heading', { name: 'Sign-in link for Grace' }).waitFor();
     const url = await shownLink(page);
     expect(url.startsWith(`${test.app.services.baseUrl}/sign-in#user-link=`)).toBe(true);
@@ -60,10 +60,10 @@ describe.skipIf(missing !== null)('a sign-in link for a user', { timeout: 120_00
     expect(await pending()).toBe(0);
     // The user creates a token, without a further confirmation.
     await guest.page.goto(`${test.url}/manage/my-tokens`);
-    await guest.page.getByText('No keys yet.').waitFor();
+    await guest.page.getByText('No tokens yet.').waitFor();
     await guest.page.getByRole('button', { name: 'Create token' }).click();
     await guest.page.getByLabel('Name').fill('Laptop');
-    await guest.page.getByRole('button', { name: 'Create key', exact: true }).click();
+    await guest.page.getByRole('dialog').getByRole('button', { name: 'Create token', exact: true }).click();
     const token = await shownLink(guest.page);
     expect(token).toMatch(/^cog_/);
     await guest.page.getByRole('button', { name: 'I’ve saved it' }).click();
@@ -114,7 +114,7 @@ describe.skipIf(missing !== null)('a sign-in link for a user', { timeout: 120_00
     expect(await row.first().locator('td[data-label="Organization"]').textContent()).toBe('Enterprise');
     await pictures('audit-log-enterprise');
     await page.getByLabel('Scope', { exact: true }).selectOption('organization');
-    await page.getByText('Acts on the enterprise itself').waitFor();
+    await page.getByText('Actions on the enterprise itself').waitFor();
     await page.goto('/manage/audit-log?action=CREATE_SESSION');
     const link = page
       .getByRole('cell', { name: /Create session/ })

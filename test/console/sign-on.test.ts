@@ -61,7 +61,7 @@ describe.skipIf(missing !== null)('the sign-in page with an identity provider', 
     await page.goto('/manage/users');
     await page.getByRole('button', { name: 'New user' }).click();
     await page.getByLabel('Email').fill('new@example.com');
-    await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create user', exact: true }).click();
     const confirm = page.getByRole('button', { name: 'Confirm with Corp' });
     await confirm.waitFor();
     expect(await seriousFindings(page)).toEqual([]);

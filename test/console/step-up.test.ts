@@ -30,7 +30,7 @@ describe.skipIf(missing !== null)('actions that grant lasting access, in the con
     await page.getByRole('button', { name: 'New user' }).click();
     await page.getByLabel('Email').fill(email);
     await page.getByLabel('Name').fill('Ada');
-    await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create user', exact: true }).click();
     await page.getByRole('heading', { name: 'Confirm with your token' }).waitFor();
   };
   const confirm = (page: Page) => page.getByRole('dialog', { name: 'Confirm with your token' });
@@ -71,7 +71,7 @@ describe.skipIf(missing !== null)('actions that grant lasting access, in the con
     await second.goto('/manage/users');
     await second.getByRole('button', { name: 'New user' }).click();
     await second.getByLabel('Email').fill('bob@example.com');
-    await second.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
+    await second.getByRole('dialog').getByRole('button', { name: 'Create user', exact: true }).click();
     await second.getByRole('button', { name: 'I’ve saved it' }).click();
     await second.getByRole('link', { name: 'bob@example.com' }).waitFor();
     const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
@@ -89,7 +89,7 @@ describe.skipIf(missing !== null)('actions that grant lasting access, in the con
     expect(await form.getByLabel('Email').inputValue()).toBe('eve@example.com');
     expect(await form.getByLabel('Name').inputValue()).toBe('Ada');
     expect(await usersOf('eve@example.com')).toBe(0);
-    await form.getByRole('button', { name: 'Add', exact: true }).click();
+    await form.getByRole('button', { name: 'Create user', exact: true }).click();
     await confirm(page).getByLabel('Token').fill(test.adminToken);
     await page.keyboard.press('Enter');
     await expect.poll(() => usersOf('eve@example.com'), { timeout: 60_000 }).toBe(1);
@@ -116,7 +116,7 @@ describe.skipIf(missing !== null)('actions that grant lasting access, in the con
       const add = async (name: string) => {
         await page.getByRole('button', { name: 'New service user' }).first().click();
         await page.getByLabel('Name').fill(name);
-        await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Create service user', exact: true }).click();
       };
       await add('First');
       await page.getByRole('link', { name: 'First' }).waitFor();

@@ -115,7 +115,7 @@ describe.skipIf(missing !== null)('a long transcript', { timeout: 240_000 }, () 
     await expect.poll(() => isInView(page, 'still followed')).toBe(true);
     expect(await message(page, 'm249').count()).toBe(1);
     // The jump that was replaced is no failure.
-    expect(await page.getByText('This entry is not in the transcript.').count()).toBe(0);
+    expect(await page.getByText('This entry isn’t in the transcript.').count()).toBe(0);
     expect(consoleErrors).toEqual([]);
   });
 
@@ -168,7 +168,7 @@ describe.skipIf(missing !== null)('a long transcript', { timeout: 240_000 }, () 
     const window = await open(`/sessions/${id}`);
     const { page } = window;
     await message(page, 'm149').last().waitFor();
-    await page.getByRole('button', { name: 'Previous message of mine' }).click();
+    await page.getByRole('button', { name: 'Your previous message' }).click();
     await expect.poll(() => focused(page)).toContain('First of mine');
     await window.pictures('session-jumps');
     await page.keyboard.press('e');

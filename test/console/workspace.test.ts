@@ -97,7 +97,7 @@ describe.skipIf(missing !== null)('a session’s workspace on its page', { timeo
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, token, {
       at: `/sessions/${foreign}`,
     });
-    await page.getByText('You can read this session.').waitFor();
+    await page.getByText('You can only view this session.').waitFor();
     expect(await deleteButton(page).count()).toBe(0);
     await page.goto(`/sessions/${own}`);
     await deleteButton(page).waitFor();

@@ -141,7 +141,7 @@ it('tells an interrupted attempt from the next one, which repeats it after a kil
   expect(all.filter(({ body }) => body === 'started').map(({ seq }) => seq > two.seq)).toEqual([false, true]);
   const notices = all.filter(({ notice }) => notice?.startsWith('The agent was interrupted'));
   expect(notices).toHaveLength(1);
-  expect(notices[0].notice).toContain('The rest of a message that it had not finished is lost.');
+  expect(notices[0].notice).toContain('Its unfinished message was lost.');
   expect(notices[0].seq).toBeLessThan(two.seq);
   expect(await second.stop()).toBe(0);
 }, 240_000);

@@ -55,7 +55,7 @@ it('says what a push did', () => {
     'Push of tag v1 to git.test/acme/site refused',
   );
   expect(title({ branch: 'refs/tags/v1' })).toBe('Pushed tag v1 to git.test/acme/site');
-  expect(title({ pushOutcome: 'UNKNOWN' })).toBe('Push to words of git.test/acme/site with unknown outcome');
+  expect(title({ pushOutcome: 'UNKNOWN' })).toBe('Push to words of git.test/acme/site: outcome unknown');
 });
 
 it('names repositories and their bases', () => {

@@ -2,6 +2,7 @@ import { useId, useLayoutEffect, useRef, useState } from 'react';
 import type { AgentKeySource, ModelProvider } from '../__generated__/gettingStartedPageQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
 import { keySourceText } from '../manage/agents/key-source.ts';
+import { failureText } from '../manage/model-keys/failure-text.ts';
 import { KeyForm, type KeyScope } from '../manage/model-keys/key-form.tsx';
 import { isKnownProvider } from '../manage/model-keys/providers.ts';
 import { common } from '../texts/common.ts';
@@ -109,7 +110,7 @@ function UsableAgent({ agent: { name, keySource }, failed, onReplace }: UsableAg
       </span>
       {failed?.lastFailure && (
         <>
-          <p className="problem">{visible(failed.lastFailure.message)}</p>
+          <p className="problem">{failureText(failed.lastFailure.message, failed)}</p>
           <Button
             size="small"
             aria-label={texts.replaceKeyName({ name: failed.name })}

@@ -9,6 +9,7 @@ import {
 } from 'relay-runtime';
 import { common } from '../texts/common.ts';
 import { network as texts } from '../texts/relay.ts';
+import { withPermissionNames } from '../ui/permission-text.ts';
 import { confirmSignIn } from './confirm.ts';
 import { checkConnection, markReachable } from './connectivity.ts';
 import { liveClient } from './live-client.ts';
@@ -108,7 +109,7 @@ export const throwFieldErrors: RelayFieldLogger = (event) => {
 };
 
 const toServiceError = ({ message, extensions }: Failure, otherwise: string) =>
-  new ServiceError(message, extensions?.code ?? otherwise);
+  new ServiceError(withPermissionNames(message), extensions?.code ?? otherwise);
 
 // An object with nothing but its name, such as a page of a list, counts as missing.
 function isSomething(value: unknown): boolean {
@@ -127,7 +128,7 @@ export const subscribeOperation: SubscribeFunction = ({ text, name }, variables)
       { query: text ?? '', operationName: name, variables },
       {
         next: ({ data, errors }) => {
-          if (errors?.[0]) return sink.error(new ServiceError(errors[0].message, String(errors[0].extensions?.code)));
+          if (errors?.[0]) return sink.error(toServiceError(errors[0] as Failure, ''));
           sink.next({ data } as GraphQLResponse);
         },
         error: (error) => sink.error(asError(error)),
@@ -140,7 +141,7 @@ function asError(error: unknown): Error {
   if (error instanceof Error) return error;
   if (Array.isArray(error)) {
     const [first] = error as Failure[];
-    return new ServiceError(first?.message ?? texts.subscriptionRefused, first?.extensions?.code ?? '');
+    return toServiceError(first ?? { message: texts.subscriptionRefused }, '');
   }
   return new UnreachableError(error);
 }

@@ -7,6 +7,7 @@ import {
   type SelectorStoreUpdater,
 } from 'relay-runtime';
 import { mutation as texts } from '../texts/relay.ts';
+import { withPermissionNames } from '../ui/permission-text.ts';
 import { useToasts } from '../ui/toasts.tsx';
 import { whenReachable } from './connectivity.ts';
 import { UnreachableError } from './network.ts';
@@ -36,8 +37,9 @@ export function outcomeOf<T extends MutationParameters>(data: unknown): Outcome<
   ];
   const errors = payload?.userErrors ?? [];
   if (payload && errors.length === 0) return { payload, errors: null, isLost: false };
-  const refused = errors.length > 0 ? errors : [{ message: texts.nothingChanged }];
-  return { payload: null, errors: refused, isLost: false };
+  if (errors.length === 0) return { payload: null, errors: [{ message: texts.nothingChanged }], isLost: false };
+  const named = errors.map((error) => ({ ...error, message: withPermissionNames(error.message) }));
+  return { payload: null, errors: named, isLost: false };
 }
 
 /**

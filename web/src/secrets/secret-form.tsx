@@ -84,7 +84,7 @@ export function SecretForm({ organizationId, secret, onSaved, onClose }: SecretF
         <>
           <Button onClick={onClose}>{common.cancel}</Button>
           <Button type="submit" form={form} tone="primary" isBusy={isBusy || isUpdating}>
-            {common.save}
+            {secret ? common.save : texts.create}
           </Button>
         </>
       }

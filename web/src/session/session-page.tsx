@@ -16,6 +16,7 @@ import { listAddress } from '../sessions/list-position.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { permissionName } from '../ui/permission-text.ts';
 import { Separator } from '../ui/separator.tsx';
 import { Loading } from '../ui/states.tsx';
 import { panelProps, Tabs } from '../ui/tabs.tsx';
@@ -337,7 +338,7 @@ function queueLabel({ isClosed, isWorking, hasFailed }: QueueState): string {
 }
 
 const readOnly = (missing: string | null | undefined) =>
-  missing == null ? texts.readOnly : texts.readOnlyWithout({ permission: missing });
+  missing == null ? texts.readOnly : texts.readOnlyWithout({ permission: permissionName(missing) });
 
 function refusalOf(endReason: string | null | undefined, isArchived: boolean): string | null {
   // Unarchiving it would not help.

@@ -18,6 +18,7 @@ import type { TerminalLine } from './terminal-screen.ts';
 import { isFound, markRuns, textOf } from './terminal-search.ts';
 import { styleOf } from './terminal-style.ts';
 import { stateLabel } from './tool-call.tsx';
+import { toolTitle } from './tool-title.ts';
 import { type Command, useCommands } from './use-commands.ts';
 import type { Transcript } from './use-transcript.ts';
 
@@ -184,7 +185,7 @@ interface CommandLineProps {
 function CommandLine({ command, query, text, hasOutput }: CommandLineProps) {
   const copy = useCopy();
   const { entry, decision, startedAt } = command;
-  const title = visible(entry.title) || toolCall.toolCall;
+  const title = visible(toolTitle(entry.title)) || toolCall.toolCall;
   return (
     <div className={`terminal-command ${entry.toolStatus.toLowerCase()}`}>
       <Icon name="chevron" size={12} />

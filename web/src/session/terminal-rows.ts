@@ -2,6 +2,7 @@ import { useRef } from 'react';
 import { OutputScreen } from './output-screen.ts';
 import type { TerminalLine } from './terminal-screen.ts';
 import { textOf } from './terminal-search.ts';
+import { toolTitle } from './tool-title.ts';
 import type { Command } from './use-commands.ts';
 
 /** A row of the tab Terminal. */
@@ -13,7 +14,7 @@ export type TerminalRow =
 
 /** Returns the text of a row in which the search looks. */
 export function searchedText(row: TerminalRow): string {
-  if (row.type === 'command') return row.command.entry.title;
+  if (row.type === 'command') return toolTitle(row.command.entry.title);
   return row.type === 'line' ? textOf(row.line.runs) : '';
 }
 

@@ -12,6 +12,7 @@ import { visible } from '../ui/visible.ts';
 import { type EntryOf, isOver } from './entry.ts';
 import { OutputScreen } from './output-screen.ts';
 import { Terminal } from './terminal.tsx';
+import { toolTitle } from './tool-title.ts';
 import type { Row } from './transcript-rows.ts';
 import { useRowOpen } from './use-row-open.ts';
 
@@ -55,7 +56,8 @@ export function ToolCall({ entry, draft, decision, rowKey }: ToolCallProps) {
   useEffect(() => {
     if (isLive && chosen === null) setOpen(true);
   });
-  const { title, toolKind, toolStatus, output, diffs, locations } = entry;
+  const { toolKind, toolStatus, output, diffs, locations } = entry;
+  const title = toolTitle(entry.title);
   const hasMore = Boolean(output) || isLive || diffs.length > 0 || locations.length > 0;
   return (
     <details

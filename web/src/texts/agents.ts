@@ -2,7 +2,7 @@ import { type Numbers, rich, type Strings } from './kit.ts';
 
 export const agentsPage = {
   noAccess: 'You can’t manage agents',
-  noAccessText: 'Managing agents needs the permission to edit enterprise settings.',
+  noAccessText: 'Ask an administrator for the “Manage enterprise settings” permission.',
   version: 'Version',
   modelKey: 'Model key',
   lastCheck: 'Last check',
@@ -17,7 +17,7 @@ export const agentsPage = {
     'The coding agents that Switchyard runs. It installs tested versions from npm on its server, and also finds programs in PATH.',
   builtIn: 'Built in',
   ofOperator: 'Configured by the operator',
-  removeText: 'New sessions can’t use this agent. Sessions that use it now fail at their next turn.',
+  removeText: 'New sessions can’t use this agent. Current sessions that use it fail at their next turn.',
   removing: ({ name }: Strings<'name'>) => `Removing ${name}.`,
   addModelKey: 'Add a model key',
   checking: 'Checking',
@@ -72,12 +72,12 @@ export const programState = {
   removing: 'Removing',
   installationOf: ({ name }: Strings<'name'>) => `Installation of ${name}`,
   installationOff: 'The operator has turned off the installation of agents.',
-  noWorker: 'Agents can’t be installed now, because no worker is running.',
+  noWorker: 'Agents can’t be installed right now because no worker is running.',
 };
 
 export const progressAnnouncer = {
-  checkHasPassed: ({ name }: Strings<'name'>) => `The check of ${name} has passed.`,
-  checkHasFailed: ({ name }: Strings<'name'>) => `The check of ${name} has failed.`,
+  checkHasPassed: ({ name }: Strings<'name'>) => `The check of ${name} passed.`,
+  checkHasFailed: ({ name }: Strings<'name'>) => `The check of ${name} failed.`,
   checking: ({ name }: Strings<'name'>) => `Checking ${name}.`,
   installing: ({ name }: Strings<'name'>) => `Installing ${name}.`,
   removing: ({ name }: Strings<'name'>) => `Removing ${name}.`,

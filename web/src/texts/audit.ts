@@ -2,7 +2,8 @@ import { type Numbers, plural, type Strings } from './kit.ts';
 
 export const auditExport = {
   exported: ({ count }: Numbers<'count'>) => plural(count, { one: 'Exported # entry.', other: 'Exported # entries.' }),
-  exportCut: ({ limit }: Strings<'limit'>) => `The export has only the last ${limit} entries. Select fewer days.`,
+  exportCut: ({ limit }: Strings<'limit'>) =>
+    `The export contains only the latest ${limit} entries. Select fewer days.`,
   entriesRead: ({ count }: Numbers<'count'>) => plural(count, { one: '# entry read', other: '# entries read' }),
   exportCsv: 'Export CSV',
   exportJson: 'Export JSON',
@@ -77,7 +78,7 @@ export const auditPage = {
   details: 'Details',
   noMatchesText: 'Change or clear the filters.',
   noMatchesHereText:
-    'Change or clear the filters. Acts on the enterprise itself, such as those on users and forges, belong to no organization.',
+    'Change or clear the filters. Actions on the enterprise itself, such as changes to users and Git providers, belong to no organization.',
   allOrganizations: 'Enterprise and all organizations',
 };
 

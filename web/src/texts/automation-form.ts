@@ -3,12 +3,12 @@ import { type Numbers, plural, rich, type Strings } from './kit.ts';
 
 export const actionFields = {
   channelConfiguration: 'Channel configuration',
-  channelConfigurationHint: 'Stored, but not used by this service.',
+  channelConfigurationHint: 'This is stored, but this service doesn’t use it.',
   tagsPlaceholder: 'Separate tags with commas',
   otherOptions: 'Other session options',
   sessionOptions: 'Session options',
   tagsSummary: ({ tags }: Strings<'tags'>) => `Tags: ${tags}`,
-  otherOptionsHint: 'The service stores platform, bypassApproval and notifications, but doesn’t use them.',
+  otherOptionsHint: 'These options are stored, but this service doesn’t use them.',
 };
 
 export const actions = {
@@ -18,6 +18,7 @@ export const actions = {
 };
 
 export const automationForm = {
+  create: 'Create automation',
   useTheirs: 'Use their version',
   saveMine: 'Save my version',
 };
@@ -49,14 +50,33 @@ export const labels = {
     'webhook:incoming': 'Incoming webhook',
     'manual': 'Manual',
     'session:finished': 'Session finished',
-    'session:blocked': 'Session waiting for a user',
+    'session:blocked': 'Session needs a reply',
     'session:error': 'Session failed',
     'session:suspended': 'Session suspended',
     'session:terminated': 'Session terminated',
     'session:pull_request_merged': 'Pull request merged',
     'session:pull_request_closed': 'Pull request closed',
+    'github:issues': 'Issue opened or changed (GitHub)',
+    'github:issue_comment': 'Comment on an issue or pull request (GitHub)',
+    'github:pull_request': 'Pull request opened or changed (GitHub)',
+    'github:pull_request_review': 'Review (GitHub)',
+    'github:pull_request_review_comment': 'Review comment (GitHub)',
+    'github:check_run': 'Check created or completed (GitHub)',
+    'github:push': 'Push (GitHub)',
+    'gitlab:issue': 'Issue opened or changed (GitLab)',
+    'gitlab:issue_note': 'Comment on an issue (GitLab)',
+    'gitlab:note': 'Comment (GitLab)',
+    'gitlab:merge_request': 'Merge request opened or changed (GitLab)',
+    'gitlab:pipeline': 'Pipeline status changed (GitLab)',
+    'gitlab:push': 'Push (GitLab)',
+    'gitea:issues': 'Issue opened or changed (Gitea)',
+    'gitea:issue_comment': 'Comment on an issue or pull request (Gitea)',
+    'gitea:pull_request': 'Pull request opened or changed (Gitea)',
+    'gitea:pull_request_approved': 'Pull request approved (Gitea)',
+    'gitea:pull_request_rejected': 'Changes requested (Gitea)',
+    'gitea:pull_request_comment': 'Review comment (Gitea)',
+    'gitea:push': 'Push (Gitea)',
   },
-  gitea: 'Gitea',
   missed: { LATEST: 'Run the latest', SKIP: 'Run none', ALL: 'Run all' },
   actions: {
     'start_session': 'Start a session',
@@ -155,7 +175,7 @@ export const settingsFields = {
   creator: 'The automation’s creator',
   otherSettings: 'Other settings',
   otherSettingsHint: ({ settings }: Strings<'settings'>) =>
-    `The service stores these settings, but doesn’t use them: ${settings}.`,
+    `These settings are stored, but this service doesn’t use them: ${settings}.`,
 };
 
 export const targetField = {
@@ -168,7 +188,7 @@ export const targetField = {
 };
 
 export const triggerFields = {
-  webhooksNeeded: rich('These events need the <link>webhooks of the git connection</link>.'),
+  webhooksNeeded: rich('These events need the <link>webhooks of the Git provider</link>.'),
   notEditable: rich('Not editable here: {value}'),
 };
 

@@ -6,7 +6,7 @@ export const automationButtons = {
   runState: ({ name, status }: Strings<'name' | 'status'>) => `${name}: run ${status}.`,
   runNow: 'Run now',
   runNowName: ({ name }: Strings<'name'>) => `Run now: ${name}`,
-  deleteText: 'It stops running. Sessions that it started are kept.',
+  deleteText: 'This automation stops running. Sessions that it started are kept.',
 };
 
 export const automationFacts = {
@@ -58,8 +58,7 @@ export const automationsPage = {
   lastRun: 'Last run',
   newAutomation: 'New automation',
   noAutomationsYet: 'No automations yet',
-  emptyText:
-    'Automations start sessions on a schedule, after an event or for a webhook. Create one to automate a task.',
+  emptyText: 'Automations start sessions on a schedule, after an event or by webhook. Create one to automate a task.',
 };
 
 export const madeWebhook = {

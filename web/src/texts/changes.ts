@@ -4,9 +4,9 @@ import { type Numbers, plural, rich, type Strings } from './kit.ts';
 export const changesPanel = {
   fileCount: ({ count }: Numbers<'count'>) => plural(count, { one: '# file', other: '# files' }),
   changes: 'Changes',
-  refreshTitle: 'Compare the repositories now, while the agent works',
+  refreshTitle: 'Compare the repositories now, while the agent is working',
   refreshing: 'Refreshing',
-  writeTitle: 'Go to the field for messages, which sends the comments',
+  writeTitle: 'Go to the message field to send the comments',
   newer: 'Newer changes are available.',
   showNewer: 'Show newer changes',
   loadingTheChanges: 'Loading the changes',
@@ -79,7 +79,7 @@ export const noChanges = {
   noRepository: 'No repository',
   noRepositoryText: 'This session uses no repository. Select repositories when you start a session.',
   noneYet: 'No changes yet',
-  noneYetText: 'Changes are stored when a turn ends. Select Refresh to compare now.',
+  noneYetText: 'Changes appear here when a turn ends. Select Refresh to compare now.',
   noneStored: 'No changes stored',
   noneStoredText:
     'No turn has ended since the repositories were cloned, or the comparison failed. They are compared after each turn.',

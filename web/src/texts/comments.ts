@@ -19,8 +19,8 @@ export const commentForm = {
   add: 'Add comment',
   label: ({ location }: Strings<'location'>) => `Your comment on ${location}`,
   rangeHint: 'To select several lines, drag over their numbers, or press Shift and an arrow key on a number.',
-  tapHint: 'Tap the number of another line to select the lines up to it.',
-  keysHint: rich('{key} adds the comment.'),
+  tapHint: 'Tap another line number to select the lines up to it.',
+  keysHint: rich('{key} to add the comment'),
 };
 
 export const commentList = {
@@ -28,8 +28,8 @@ export const commentList = {
   count: ({ count }: Numbers<'count'>) => plural(count, { one: '# comment', other: '# comments' }),
   sendWith: ({ count }: Numbers<'count'>) =>
     plural(count, { one: 'Send with # comment', other: 'Send with # comments' }),
-  isReply: 'Your comments are a reply in words: the agent does not run what it asked for.',
-  isAnswer: 'Your comments are a part of the answer.',
+  isReply: 'Your comments are sent as a reply. The agent won’t run what it asked for.',
+  isAnswer: 'Your comments are part of the answer.',
 };
 
 /** Parts of the message that an agent gets. */

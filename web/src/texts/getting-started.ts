@@ -28,7 +28,7 @@ export const examples = {
   browserPage: 'A web page',
   browserPageText: 'A typing test in a single file.',
   report: 'A report from data',
-  reportText: 'Makes up sales figures and adds them up.',
+  reportText: 'Makes up sales figures and totals them.',
 };
 
 export const gettingStartedPage = {
@@ -62,7 +62,7 @@ export const keyStep = {
 };
 
 export const promptStep = {
-  needsOthers: 'Install an agent and add a key first. Or try the demo agent, which needs neither.',
+  needsOthers: 'Install an agent and add a key first, or try the demo agent, which needs neither.',
   examples: 'Choose an example, or write your own prompt.',
   startSession: 'Start session',
 };

@@ -24,13 +24,13 @@ export const abilityReport = {
     NOT_FOUND: 'Not found',
     RATE_LIMITED: 'Rate limited',
     REJECTED: 'Rejected',
-    UNREACHABLE: 'Not reachable',
+    UNREACHABLE: 'Unreachable',
     UNSUPPORTED: 'Not supported',
   },
 };
 
 export const appCallbackPage = {
-  noCode: 'GitHub sent no code. Start again.',
+  noCode: 'GitHub didn’t send a code. Start again.',
   notStored: 'Couldn’t save the App.',
   githubApp: 'GitHub App',
   connected: ({ name }: Strings<'name'>) => `App created and connected as ${name}.`,
@@ -42,7 +42,7 @@ export const appCallbackPage = {
 };
 
 export const appDialog = {
-  defaultName: ({ organization, host }: Strings<'organization' | 'host'>) => `${organization} at ${host}`,
+  defaultName: ({ organization, host }: Strings<'organization' | 'host'>) => `${organization} on ${host}`,
   intro:
     'GitHub creates an App with the permissions and the webhook that sessions need, and brings you back here. You then select the repositories that it can use.',
   introWithoutWebhook:
@@ -63,9 +63,9 @@ export const appInstalledPage = {
   notStored: 'Couldn’t save the installation.',
   githubApp: 'GitHub App',
   awaitsApproval:
-    'An owner of the organization must approve the installation at GitHub. Then test the connection in the settings.',
+    'An owner of the organization must approve the installation on GitHub. Then test the connection in the Git settings.',
   storing: 'Saving the installation…',
-  installed: ({ name }: Strings<'name'>) => `The App of ${name} is installed.`,
+  installed: ({ name }: Strings<'name'>) => `The App is installed for ${name}.`,
   gitSettings: 'Git settings',
 };
 
@@ -88,7 +88,7 @@ export const connectionFields = {
   privateKeyExample: '-----BEGIN RSA PRIVATE KEY-----',
   privateKeyHint: ({ secretHint }: Strings<'secretHint'>) => `The content of the App’s .pem file. ${secretHint}`,
   webhookSecret: 'Webhook secret',
-  webhookSecretHint: 'The secret that signs the forge’s webhooks. You won’t be able to view it again.',
+  webhookSecretHint: 'The secret that signs incoming webhooks. You won’t be able to view it again.',
   testRepository: 'Repository to test',
   testRepositoryExample: 'owner/name',
   testRepositoryHint: 'Used only for the test, because this server can’t list its repositories.',
@@ -98,8 +98,8 @@ export const connectionFields = {
 
 export const connectionForm = {
   repositoryMissing: 'Enter a repository for the test.',
-  connectTitle: 'Connect a forge',
-  connect: 'Connect',
+  connectTitle: 'Add Git provider',
+  connect: 'Add Git provider',
 };
 
 export const connectionReport = {
@@ -109,7 +109,7 @@ export const connectionReport = {
 
 export const connectionState = {
   notTested: 'Not tested',
-  lacksPermissions: 'Missing permissions',
+  lacksPermissions: 'Permissions missing',
   works: 'Works',
   tested: rich('Tested {time}'),
 };
@@ -118,29 +118,29 @@ export const forgeKinds = {
   githubApp: 'GitHub App',
   githubAppLink: 'Create an App manually',
   githubAppHelp:
-    'For an App that exists already. It needs read and write access to contents, pull requests and issues, and read access to checks, commit statuses and actions. Install it on the account that owns the repositories. Recommended for GitHub, because its credentials expire after an hour.',
+    'For an existing App. It needs read and write access to contents, pull requests and issues, and read access to checks, commit statuses and actions. Install it on the account that owns the repositories. Recommended for GitHub, because its credentials expire after an hour.',
   githubAppWebhooks:
-    'At GitHub, open the App’s settings and find Webhook. Subscribe to pull requests, reviews, review comments, issues, issue comments, check runs, statuses and pushes.',
+    'On GitHub, open the App’s settings and find Webhook. Subscribe to pull requests, reviews, review comments, issues, issue comments, check runs, statuses and pushes.',
   githubToken: 'GitHub token',
-  githubTokenLink: 'Create a token at GitHub',
+  githubTokenLink: 'Create a token on GitHub',
   githubTokenHelp:
     'A fine-grained token needs read and write access to contents and pull requests, and read access to checks, commit statuses and actions. A classic token needs the repo scope.',
   githubTokenWebhooks:
-    'At GitHub, open the settings of the repository or organization and select Webhooks. Set the content type to application/json, and select the events pull requests, reviews, review comments, issues, issue comments, check runs, statuses and pushes.',
+    'On GitHub, open the settings of the repository or organization and select Webhooks. Set the content type to application/json, and select the events pull requests, reviews, review comments, issues, issue comments, check runs, statuses and pushes.',
   gitlab: 'GitLab',
-  gitlabLink: 'Create a token at GitLab',
+  gitlabLink: 'Create a token on GitLab',
   gitlabHelp:
     'A personal, group or project access token with the scopes api and write_repository. Its role must allow pushes and merge requests.',
   gitlabWebhooks:
-    'At GitLab, open the settings of the project or group and select Webhooks. Enter the secret as the secret token, and select merge request, issue, comment, job, pipeline and push events.',
+    'On GitLab, open the settings of the project or group and select Webhooks. Enter the secret as the secret token, and select merge request, issue, comment, job, pipeline and push events.',
   giteaOrForgejo: 'Gitea or Forgejo',
-  giteaLink: 'Create a token at this server',
+  giteaLink: 'Create a token on this server',
   giteaHelp: 'A token with the scopes read:user, write:repository and write:issue.',
   giteaWebhooks:
-    'At the forge, open the settings of the repository or organization and select Webhooks. Select POST with application/json, and pull request, review, issue, comment, status and push events.',
-  gitOverHttps: 'Git over HTTPS',
+    'On Gitea or Forgejo, open the settings of the repository or organization and select Webhooks. Select POST with application/json, and pull request, review, issue, comment, status and push events.',
+  gitOverHttps: 'Other Git server (HTTPS)',
   httpsHelp:
-    'Any server with git over HTTPS. The account needs read access, and write access for pushes. Pull requests and lists of repositories are not available.',
+    'Any Git server that uses HTTPS. The account needs read access, and write access for pushes. Pull requests and repository lists aren’t available.',
 };
 
 export const testDialog = {

@@ -7,26 +7,25 @@ export const connectionList = {
   webhooksOf: ({ name }: Strings<'name'>) => `Webhooks of ${name}`,
   connections: 'Connections',
   createApp: 'Create GitHub App',
-  connect: 'Connect',
+  connect: 'Add Git provider',
   intro:
-    'Accounts at forges. Agents never see their credentials: the service adds them when a session clones or pushes.',
-  emptyTitle: 'No connected forges',
+    'Accounts on GitHub, GitLab and other Git providers. Agents never see the credentials: the service adds them when a session clones or pushes.',
+  emptyTitle: 'No Git providers yet',
   emptyText:
-    'Connect GitHub, GitLab, Gitea, Forgejo or another git server, so that sessions can work on its repositories and push to their own branches.',
+    'Connect GitHub, GitLab, Gitea, Forgejo or another git server, so that sessions can work on your repositories and push to their own branches.',
   emptyTextForOthers: 'An administrator who can edit enterprise settings can connect one.',
-  gitConnections: 'Git connections',
+  gitConnections: 'Git providers',
   deleteText:
     'Sessions can no longer clone or push, including those that are running. The credential and the organizations’ permissions for this connection are deleted. This can’t be undone.',
-  accountUnknown: 'Unknown until tested',
 };
 
 export const gitPage = {
-  noAccess: 'You can’t manage git connections',
-  noAccessText: 'Managing git connections needs the permission to edit enterprise settings or to manage organizations.',
+  noAccess: 'You can’t manage Git providers',
+  noAccessText: 'Ask an administrator for the “Manage enterprise settings” or “Manage organizations” permission.',
   git: 'Git',
-  intro: 'Connect your forges, and select the repositories that sessions can work on.',
+  intro: 'Connect GitHub, GitLab or Gitea, and select the repositories that sessions can work on.',
   permissionsIntro:
-    'In an enterprise with several organizations, each one can use only the repositories that its permissions allow. A single organization needs no permissions. If it has one for a connection, only its permissions apply there.',
+    'With several organizations, each one can use only the repositories that its permissions allow. A single organization needs no permissions. Once you add one for a connection, only the permitted repositories of that connection can be used.',
   loadingPermissions: 'Loading permissions',
 };
 
@@ -37,25 +36,25 @@ export const permissionDialog = {
   pathHint: 'Includes its subgroups.',
   access: 'Access',
   cloneAndPush: 'Clone and push',
-  readOnly: 'Read only: clone, but don’t push',
+  readOnly: 'Read-only: clone, but not push',
 };
 
 export const permissionList = {
   organizationNotFound: 'Organization not found',
-  noneOnlyOrganization: 'The only organization of the enterprise can use all repositories of all connections.',
+  noneOnlyOrganization: 'The enterprise’s only organization can use all repositories of all connections.',
   noneYet: 'This organization can’t use any repository yet.',
   noneUnknown:
-    'If this is the only organization of the enterprise, it can use all repositories of all connections. Otherwise, it can’t use any yet.',
+    'If this is the enterprise’s only organization, it can use all repositories of all connections. Otherwise, it can’t use any yet.',
   connection: 'Connection',
   deleted: 'Deleted',
   access: 'Access',
   add: 'Add permission',
   emptyTitle: 'No permissions',
   gitPermissions: 'Git permissions',
-  connectAForgeFirst: 'Connect a forge first.',
+  addProviderFirst: 'Add a Git provider first.',
   deleteText:
     'Sessions of this organization, including running ones, can no longer clone these repositories or push to them, unless another permission covers them.',
-  readOnly: 'Read only',
+  readOnly: 'Read-only',
   cloneAndPush: 'Clone and push',
   allowPushes: 'Allow pushes',
   makeReadOnly: 'Make read-only',
@@ -79,14 +78,14 @@ export const webhooksDialog = {
   createSecret: 'Create secret',
   done: 'Done',
   intro:
-    'With webhooks, the forge reports changes of pull requests immediately. Without them, the service checks open pull requests about once a minute. Mentions and automations with repository events need webhooks.',
-  notReachable: 'The forge must be able to reach this address. Set BASE_URL.',
+    'With webhooks, changes to pull requests arrive immediately. Without them, the service checks open pull requests about once a minute. Mentions and automations with repository events need webhooks.',
+  notReachable: 'The Git provider must be able to reach this address. Set BASE_URL.',
   stored: 'Stored',
-  noSecret: 'None: every webhook is refused',
+  noSecret: 'None. All webhooks are refused.',
   lastWebhook: 'Last webhook',
   noneLastWeek: 'None in the last week',
   replaceTitle: 'Replace the secret?',
   replaceText:
-    'Webhooks signed with the previous secret are refused immediately, until you enter the new secret at the forge.',
+    'Webhooks signed with the previous secret are refused immediately, until you enter the new secret there.',
   replace: 'Replace',
 };

@@ -7,18 +7,18 @@ export const groupsPage = {
   noMatchesText: 'No group has this name.',
   emptyTitle: 'No groups',
   emptyText:
-    'Register a group of your identity provider by its name and give it roles. Users in that group get these roles when they sign in.',
+    'Register a group of your identity provider by name and give it roles. Users in that group get these roles when they sign in.',
   organizations: 'Organizations',
   registered: 'Registered',
 };
 
 export const registerGroups = {
   names: 'Group names',
-  hint: 'One name on each line, as the identity provider sends it, after the prefix that is set for the provider.',
+  hint: 'Enter one name per line, as the identity provider sends it, with the provider’s prefix.',
   noName: 'Enter at least one group name.',
   tooLong: ({ start, maximum }: Strings<'start'> & Numbers<'maximum'>) =>
     `The name “${start}…” is too long. The limit is ${maximum} characters.`,
-  submit: 'Register',
+  submit: 'Register groups',
   done: ({ count }: Numbers<'count'>) => plural(count, { one: '# group registered.', other: '# groups registered.' }),
 };
 
@@ -28,8 +28,8 @@ export const groupPage = {
   noRoles: 'This group has no roles. Add one on the enterprise first.',
   allGroups: 'All groups',
   facts: 'Group',
-  deleteText: 'Its members lose the roles that they have by this group at once. You can register it again.',
-  removeText: 'Its members lose this role at once.',
+  deleteText: 'Its members immediately lose the roles that they have through this group. You can register it again.',
+  removeText: 'Its members immediately lose this role.',
   removeAllText:
-    'Its members lose all roles of this group at once: those in organizations need the one on the enterprise.',
+    'Its members immediately lose all roles of this group, because roles in organizations need one on the enterprise.',
 };

@@ -2,6 +2,7 @@ import type { Strings } from './kit.ts';
 
 export const folderForm = {
   newFolder: 'New folder',
+  create: 'Create folder',
   parentFolder: 'Parent folder',
 };
 
@@ -29,6 +30,7 @@ export const notePage = {
     body: 'Text',
   },
   newEnterpriseNote: 'New enterprise note',
+  create: 'Create note',
   newNote: 'New note',
   triggerExample: 'When working on the billing service',
   triggerHint: 'Describe the tasks for which agents need this note.',
@@ -43,6 +45,6 @@ export const notes = {
   notes: 'Notes',
   noMatchesText: 'Change the search, or select another folder.',
   noNotesYet: 'No notes yet',
-  emptyText: 'Notes give agents context when the trigger matches their task. Create one to share what you know.',
+  emptyText: 'Notes give agents context when the trigger matches their task. Create one to share what your team knows.',
   deleteText: 'Agents will no longer get this note. This can’t be undone.',
 };

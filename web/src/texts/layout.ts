@@ -21,8 +21,8 @@ export const keys = {
   selectRange: 'Select a range of items',
   transcriptStart: 'Start of the transcript',
   transcriptEnd: 'End of the transcript',
-  nextOwn: 'Next message of mine',
-  previousOwn: 'Previous message of mine',
+  nextOwn: 'Your next message',
+  previousOwn: 'Your previous message',
   nextError: 'Next error',
   writeMessage: 'Write a message',
   chooseOption: 'Answer a question (while typing: with Alt)',
@@ -58,7 +58,7 @@ export const navigation = {
   agents: 'Agents',
   git: 'Git',
   auditLog: 'Audit log',
-  legacyApi: 'Legacy API',
+  legacyApi: 'Old API calls',
   gettingStarted: 'Getting started',
 };
 

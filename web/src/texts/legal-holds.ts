@@ -9,11 +9,11 @@ export const legalHoldsPage = {
   released: 'Released',
   emptyTitle: 'No legal holds',
   emptyText:
-    'While a hold lasts, nothing of a session, an organization or a user is deleted: neither by a retention time nor on request.',
+    'A hold prevents the data of a session, an organization or a user from being deleted, both by retention and on request.',
   release: 'Release',
   releaseOf: ({ target }: Strings<'target'>) => `Release the hold on ${target}`,
   releaseTitle: ({ target }: Strings<'target'>) => `Release the hold on ${target}?`,
-  releaseText: 'What it keeps is deleted as before, unless another hold covers it. A released hold can’t be put back.',
+  releaseText: 'Its data can be deleted again, unless another hold covers it. You can’t restore a released hold.',
   done: 'Hold released.',
 };
 
@@ -21,9 +21,9 @@ export const newHold = {
   kind: 'What to keep',
   kinds: { session: 'A session', organization: 'An organization', user: 'A user’s sessions' },
   session: 'Session',
-  sessionHint: 'The link or the ID of the session.',
+  sessionHint: 'Enter the URL or ID of the session.',
   noTarget: 'Select what to keep.',
-  reasonHint: 'Everyone who may manage legal holds can read it.',
+  reasonHint: 'Everyone who can manage legal holds can read it.',
   submit: 'Create hold',
   done: 'Hold created.',
 };

@@ -1,7 +1,6 @@
 export const memberForms = {
   addMember: 'Add member',
-  emailHint:
-    'No email is sent. New members sign in with your identity provider, or with a link that you pass on to them.',
+  emailHint: 'No email is sent. New members sign in with your identity provider, or with a link that you send them.',
   memberSaved: 'Member saved.',
   editMember: 'Edit member',
 };

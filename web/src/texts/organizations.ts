@@ -9,6 +9,7 @@ export const deleteOrganization = {
 
 export const organizationForms = {
   newOrganization: 'New organization',
+  create: 'Create organization',
 };
 
 export const organizationsPage = {
@@ -22,15 +23,15 @@ export const organizationsPage = {
   ),
   searchPlaceholder: 'Name or ID',
   emptyTitle: 'No organizations',
-  emptyText: 'Create an organization to start sessions in it.',
+  emptyText: 'Create an organization to start sessions.',
   noMatchesText: 'No organization has this name or ID.',
 };
 
 export const permissionNotice = {
   furtherOrganization: rich(
-    'This organization can use only the repositories that its git permissions allow. Add permissions in <link>Settings → Git → Permissions</link>.',
+    'This organization can use only the repositories that its Git permissions allow. Add them in <link>Settings → Git → Permissions</link>.',
   ),
   secondOrganization: rich(
-    'With a second organization, each one can use only the repositories that its git permissions allow. Add permissions in <link>Settings → Git → Permissions</link>, for the existing organization before its next session.',
+    'Once you have two organizations, each needs <link>Git permissions</link>. Add them for “{name}” first, or its sessions lose access.',
   ),
 };

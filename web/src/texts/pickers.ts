@@ -5,12 +5,13 @@ export const repositoriesPicker = {
   placeholder: 'Add owner/name',
   emptyText: 'Type owner/name. Repositories appear here after their first session.',
   emptyTextWithForges: 'Type owner/name.',
-  limitHint: ({ maxRepositories }: Numbers<'maxRepositories'>) => `Up to ${writeNumber(maxRepositories)} repositories.`,
+  limitHint: ({ maxRepositories }: Numbers<'maxRepositories'>) =>
+    `You can add up to ${writeNumber(maxRepositories)} repositories.`,
   hint: 'Lists repositories of earlier sessions. For any other, type owner/name.',
-  hintWithForges: 'Lists repositories of earlier sessions and of your git connections. For any other, type owner/name.',
-  notFound: ({ host }: Strings<'host'>) => `Repository not found on ${host}, or the connection can’t read it.`,
-  notUsable: 'No git connection of this organization covers this repository.',
-  notAName: 'Enter a repository as owner/name, or its URL with both.',
+  hintWithForges: 'Lists repositories of earlier sessions and your Git providers. For any other, type owner/name.',
+  notFound: ({ host }: Strings<'host'>) => `This repository doesn’t exist on ${host}, or the connection can’t read it.`,
+  notUsable: 'None of this organization’s Git providers covers this repository.',
+  notAName: 'Enter owner/name or the URL of a repository.',
   chosen: ({ label }: Strings<'label'>) => `${label}: chosen`,
   branches: ({ chosen }: Strings<'chosen'>) => `Branches${chosen}`,
   startFrom: ({ repository }: Strings<'repository'>) => `Start ${repository} from`,
@@ -34,5 +35,5 @@ export const checkpointChoices = {
 };
 
 export const playbookChoices = {
-  ofTheEnterprise: 'of the enterprise',
+  ofTheEnterprise: 'From the enterprise',
 };

@@ -2,6 +2,7 @@ export const playbookPage = {
   playbookNotFound: 'Playbook not found',
   labels: { title: 'Title', macro: 'Macro', body: 'Instructions', structuredOutputSchema: 'Structured output schema' },
   newEnterprisePlaybook: 'New enterprise playbook',
+  create: 'Create playbook',
   newPlaybook: 'New playbook',
   macroExample: '!fix',
   macroHint: 'Use this playbook by writing its macro in a prompt.',

@@ -35,6 +35,7 @@ export const permissions = {
 
 export const roleForm = {
   newRole: 'New role',
+  create: 'Create role',
 };
 
 export const rolesPage = {

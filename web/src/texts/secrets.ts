@@ -2,13 +2,14 @@ import { rich } from './kit.ts';
 
 export const secretForm = {
   newSecret: 'New secret',
+  create: 'Create secret',
   nameExample: 'API_TOKEN',
   nameHint: 'Agents read the secret from an environment variable with this name. Invalid characters become “_”.',
   cookies: 'Cookies',
   totp: 'One-time codes (TOTP)',
   valueHint: 'You won’t be able to view this value again, here or through the API.',
   showValue: 'Show value',
-  notePlaceholder: 'What it is used for',
+  notePlaceholder: 'What it’s used for',
   redact: 'Redact from agent output',
 };
 

@@ -5,8 +5,9 @@ export const enterpriseServiceUsers = {
 };
 
 export const keyForm = {
+  createToken: 'Create token',
   namePlaceholder: 'For example, nightly build',
-  expiresHint: 'The last valid day (UTC). Leave empty for a key that never expires.',
+  expiresHint: 'The last valid day (UTC). Leave empty for no expiration.',
 };
 
 export const keyTable = {
@@ -15,10 +16,17 @@ export const keyTable = {
   lastUsed: 'Last used',
   rotateName: ({ name }: Strings<'name'>) => `Rotate ${name}`,
   revokeName: ({ name }: Strings<'name'>) => `Revoke ${name}`,
-  noKeys: 'No keys yet.',
+  /** The words for keys of the API, and for the tokens of a user. */
+  words: {
+    key: { one: 'Key', all: 'Keys', none: 'No keys yet.', made: 'New key' },
+    token: { one: 'Token', all: 'Tokens', none: 'No tokens yet.', made: 'New token' },
+  },
   revokeTitle: ({ name }: Strings<'name'>) => `Revoke ${name}?`,
   rotateTitle: ({ name }: Strings<'name'>) => `Rotate ${name}?`,
-  revokeText: 'The key stops working immediately. This can’t be undone.',
+  stopsText: {
+    key: 'The key stops working immediately. This can’t be undone.',
+    token: 'The token stops working immediately. This can’t be undone.',
+  },
 };
 
 export const keys = {
@@ -28,7 +36,8 @@ export const keys = {
 
 export const serviceUserForm = {
   newServiceUser: 'New service user',
-  expiresHint: 'The last valid day (UTC). Leave empty if it should never expire.',
+  create: 'Create service user',
+  expiresHint: 'The last valid day (UTC). Leave empty for no expiration.',
 };
 
 export const serviceUserPage = {

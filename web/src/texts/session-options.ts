@@ -1,6 +1,6 @@
 export const agentOptions = {
-  isConfigured: 'The configuration of the agent sets this.',
-  appliesNext: 'Applies when the agent next starts a turn.',
+  isConfigured: 'Set by the agent’s configuration.',
+  appliesNext: 'Applies from the agent’s next turn.',
 };
 
 export const optionLabel = {

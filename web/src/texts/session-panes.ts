@@ -12,8 +12,8 @@ export const terminalPanel = {
   loadEarlier: 'Load earlier commands',
   none: 'No commands yet',
   noneText: 'Commands that the agent runs appear here with their output.',
-  noneHere: 'The agent ran none recently.',
-  cut: 'The beginning of the output is not shown.',
+  noneHere: 'The agent ran no commands recently.',
+  cut: 'The beginning of the output isn’t shown.',
   copyOutput: ({ title }: Strings<'title'>) => `Copy output of ${title}`,
 };
 

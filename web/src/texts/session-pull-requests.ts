@@ -2,7 +2,7 @@ import { plural, rich, type Strings } from './kit.ts';
 
 export const followUpMessage = {
   message: 'Message',
-  messageOf: ({ named }: Strings<'named'>) => `Message of: ${named}`,
+  messageOf: ({ named }: Strings<'named'>) => `Message: ${named}`,
   loading: 'Loading the message…',
   noAccess: 'You no longer have access to this message.',
 };
@@ -54,14 +54,14 @@ export const openPullRequest = {
   labels: 'Labels',
   labelsHint: 'Separate labels with commas.',
   reviewers: 'Reviewers',
-  reviewersHint: 'Separate user names with commas.',
+  reviewersHint: 'Separate usernames with commas.',
   draft: 'Draft',
 };
 
 export const pullRequestText = {
   canBeMerged: 'Can be merged',
   conflicts: 'Conflicts with its base',
-  blocked: 'The forge blocks the merge',
+  blocked: 'Merge blocked',
   failed: 'failed',
   needsAPerson: 'action required',
   cancelled: 'cancelled',
@@ -83,12 +83,12 @@ export const pullRequestText = {
 export const pullRequests = {
   pullRequests: 'Pull requests',
   reviewTexts: {
-    PENDING: 'The session will review it.',
-    RUNNING: 'The session reviews it.',
+    PENDING: 'The session will review this pull request.',
+    RUNNING: 'The session is reviewing this pull request.',
     COMPLETED: 'The session posted its review.',
     ERRORED: 'The session hasn’t posted a review. Send it a message to continue.',
   },
-  readIt: 'Read the review',
+  readIt: 'Read review',
   into: rich('{headBranch} into {baseBranch}'),
-  more: 'More checks and reviews are available at the forge.',
+  more: 'Open the pull request to see all checks and reviews.',
 };

@@ -4,9 +4,9 @@ export const shareSession = {
   title: 'Share',
   copyLink: 'Copy link',
   listed: ({ organization }: Strings<'organization'>) =>
-    `Anyone who may view sessions of ${organization} can open the link. They must sign in: the link itself gives no access.`,
+    `Anyone who can view sessions of ${organization} can open the link. They must sign in: the link itself gives no access.`,
   unlisted: ({ organization }: Strings<'organization'>) =>
-    `This session is unlisted, so others need the link to find it. Anyone who may view sessions of ${organization} can open it. They must sign in: the link itself gives no access.`,
+    `This session is unlisted, so others need the link to find it. Anyone who can view sessions of ${organization} can open it. They must sign in: the link itself gives no access.`,
 };
 
 export const missingSession = {

@@ -29,12 +29,12 @@ export const queueNote = {
   reasons: {
     NO_WORKER: 'No worker is free.',
     ORGANIZATION_LIMIT: 'The organization already has its maximum number of running sessions.',
-    USER_LIMIT: 'The user who started it already has the maximum number of running sessions.',
+    USER_LIMIT: 'The user who started this session already has the maximum number of running sessions.',
   },
 
   position: ({ position }: Numbers<'position'>) => `Position in the queue: ${position}.`,
-  askingOne: rich('<link>A session</link> waits for you and may keep a worker meanwhile.'),
-  askingMany: rich('<link>{count} sessions</link> wait for you and may keep workers meanwhile.'),
+  askingOne: rich('<link>A session</link> is waiting for you and may occupy a worker.'),
+  askingMany: rich('<link>{count} sessions</link> are waiting for you and may occupy workers.'),
 };
 
 export const quotaNote = {
@@ -47,9 +47,9 @@ export const quotaNote = {
 };
 
 export const retry = {
-  sendsUnanswered: 'Sends the unanswered messages again.',
-  sendsTurnAndQueued: 'Sends the messages of the last turn again, and those that wait.',
-  sendsTurn: 'Sends the messages of the last turn again.',
+  sendsUnanswered: 'Resends the unanswered messages.',
+  sendsTurnAndQueued: 'Resends your last message and anything queued.',
+  sendsTurn: 'Resends your last message.',
 };
 
 export const rows = {
@@ -63,7 +63,7 @@ export const rows = {
   question: 'Question',
   permissionNeeded: 'Permission needed',
   passed: 'This question was closed without an answer.',
-  replied: 'Answered in words instead of a choice. The agent did not run it.',
+  replied: 'Answered in words instead of a choice. The agent didn’t run it.',
 };
 
 export const terminal = {
@@ -72,7 +72,7 @@ export const terminal = {
   outputOf: ({ title }: Strings<'title'>) => `Output of ${title}`,
   untitled: 'a tool call',
 
-  cutHint: 'The beginning of the output is not shown.',
+  cutHint: 'The beginning of the output isn’t shown.',
 };
 
 export const toolCall = {
@@ -82,7 +82,25 @@ export const toolCall = {
   stopped: 'stopped',
   toolCall: 'Tool call',
   noDetails: 'No details.',
-  download: 'Download whole output',
+  download: 'Download full output',
+};
+
+/** Titles of calls of the service's own tools. */
+export const serviceTools = {
+  'set_structured_output': 'Set output',
+  'ask_user': 'Ask a question',
+  'ask_the_user': 'Ask a question',
+  'finish_session': 'Finish session',
+  'read_knowledge': 'Read knowledge',
+  'upload_attachment': 'Upload file',
+  'report_pull_request': 'Report pull request',
+  'open_pull_request': 'Open pull request',
+  'update_pull_request': 'Update pull request',
+  'read_pull_request': 'Read pull request',
+  'reply_to_comment': 'Reply to comment',
+  'submit_review': 'Submit review',
+  'totp_code': 'Get one-time code',
+  'start_session': 'Start session',
 };
 
 export const transcriptRows = {
@@ -95,22 +113,22 @@ export const transcriptRows = {
 
   stopped: {
     CANCELLED: 'The turn was stopped.',
-    SUSPENDED: 'The turn was stopped because the session was suspended. The next message starts a new turn.',
+    SUSPENDED: 'The turn was stopped because the session was suspended. Your next message starts a new turn.',
     MAX_TOKENS: 'The agent reached the token limit of a turn.',
     MAX_TURN_REQUESTS: 'The agent reached the request limit of a turn.',
     REFUSAL: 'The agent refused to continue.',
   },
   failed: 'The session failed.',
   suspended: 'The session was suspended.',
-  resuming: 'The session is resuming.',
+  resuming: 'Session resumed',
   file: ({ name }: Strings<'name'>) => `File: ${name}`,
-  outputSet: 'Structured output updated.',
+  outputSet: 'Output updated',
   stoppedBy: ({ name }: Strings<'name'>) => `${name} stopped the turn.`,
   archived: 'The session was archived.',
   unarchived: 'The session was unarchived.',
   terminated: 'The session was terminated.',
   expired: 'The session expired.',
-  finished: 'The session is finished. Send a message to continue it.',
+  finished: 'The session is finished. Send a message to continue.',
 };
 
 export const transcript = {
@@ -118,7 +136,7 @@ export const transcript = {
   transcript: 'Transcript',
   loadingEarlier: 'Loading earlier entries…',
   empty: 'No activity yet',
-  emptyText: 'The agent has not started. Its activity appears here.',
+  emptyText: 'The agent hasn’t started yet. Its activity will appear here.',
 };
 
 export const unanswered = {
@@ -131,29 +149,29 @@ export const workspaceNote = {
   deletedResumable:
     'The workspace and its files were deleted. Messages, attachments and usage are kept. If the session is resumed, it starts with an empty workspace.',
 
-  beingDeleted: 'The workspace is being deleted. If its worker is not running, it is deleted when the worker starts.',
+  beingDeleted: 'The workspace is being deleted. If its worker isn’t running, it’s deleted when the worker starts.',
 };
 
 export const pendingQuestion = {
   question: 'Question',
   permission: 'Permission needed',
-  mayRun: 'May the agent run this?',
+  mayRun: 'Allow the agent to run this?',
   options: 'Options',
-  concerns: 'What this question concerns',
-  permissionHint: 'Or reply in your own words below. The agent then does not run it, and reads your reply next.',
+  concerns: 'What this question is about',
+  permissionHint: 'Or reply in your own words below. The agent then skips this and reads your reply.',
   questionHint: 'Reply below to answer.',
   optionHint: 'Or reply in your own words below.',
-  keysHint: 'While you write, press Alt with the number.',
+  keysHint: 'While typing, press Alt and the number.',
 };
 
 export const pushes = {
   branch: {
-    unknown: ({ name, repository }: Push) => `Push to ${name} of ${repository} with unknown outcome`,
+    unknown: ({ name, repository }: Push) => `Push to ${name} of ${repository}: outcome unknown`,
     refused: ({ name, repository }: Push) => `Push to ${name} of ${repository} refused`,
     deleted: ({ name, repository }: Push) => `Deleted ${name} of ${repository}`,
   },
   tag: {
-    unknown: ({ name, repository }: Push) => `Push of tag ${name} to ${repository} with unknown outcome`,
+    unknown: ({ name, repository }: Push) => `Push of tag ${name} to ${repository}: outcome unknown`,
     refused: ({ name, repository }: Push) => `Push of tag ${name} to ${repository} refused`,
     deleted: ({ name, repository }: Push) => `Deleted tag ${name} of ${repository}`,
   },

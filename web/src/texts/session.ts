@@ -44,38 +44,38 @@ export const transcriptJumps = {
   label: 'Search and jump in the transcript',
   search: 'Search the transcript (/)',
   start: 'Jump to start (Home)',
-  ownBefore: 'Previous message of mine (p)',
-  own: 'Next message of mine (m)',
+  ownBefore: 'Your previous message (p)',
+  own: 'Your next message (m)',
   error: 'Next error (e)',
   latest: 'Jump to latest',
-  none: 'There are no more entries of this kind.',
-  notFound: 'This entry is not in the transcript.',
+  none: 'There are no more of these entries.',
+  notFound: 'This entry isn’t in the transcript.',
 };
 
 export const composer = {
   enter: {
-    replies: rich('{key} replies in words'),
-    queues: rich('{key} queues'),
-    interrupts: rich('{key} stops the agent and sends'),
-    answers: rich('{key} answers'),
-    sends: rich('{key} sends'),
+    replies: rich('{key} to reply in your own words'),
+    queues: rich('{key} to queue'),
+    interrupts: rich('{key} to stop the agent and send'),
+    answers: rich('{key} to answer'),
+    sends: rich('{key} to send'),
   },
 
   afterThisTurn: 'After this turn',
   stopAndSendNow: 'Stop and send now',
-  asConfigured: 'As the agent is configured',
-  unconfirmed: 'The service did not confirm this message. Send it again: the agent receives it only once.',
+  asConfigured: 'Agent’s default',
+  unconfirmed: 'We couldn’t confirm that this message arrived. Send it again: the agent receives it only once.',
   unconfirmedFiles:
-    'The service did not confirm this message. Send it again, with its files: the agent receives it only once.',
+    'We couldn’t confirm that this message arrived. Send it again, with its files: the agent receives it only once.',
   dropFiles: 'Drop files to attach them to your message.',
   label: 'Message to the agent',
   stopping: 'Stopping',
   stopEsc: 'Stop (Esc)',
   send: 'Send',
   whenToSend: 'When to send',
-  stopsAgentSends: rich('· {ctrlEnter} stops the agent and sends'),
-  stops: rich('· {esc} stops'),
-  startsALine: rich('· {shiftEnter} starts a line'),
+  stopsAgentSends: rich('· {ctrlEnter} to stop the agent and send'),
+  stops: rich('· {esc} to stop'),
+  startsALine: rich('· {shiftEnter} for a new line'),
   removeRefused: 'Remove the files that can’t be sent.',
   retryFailed: 'Retry or remove the failed uploads.',
   writeMessage: 'Write a message to send with the files.',
@@ -108,7 +108,7 @@ export const queuedMessages = {
 export const sessionButtons = {
   sessionArchived: 'Session archived.',
   sessionUnarchived: 'Session unarchived.',
-  suspendedLater: 'The session is suspended when its agent stops.',
+  suspendedLater: 'The session will be suspended when its agent stops.',
   suspendSession: 'Suspend session',
   resumeSession: 'Resume session',
   unarchiveSession: 'Unarchive session',
@@ -121,9 +121,10 @@ export const sessionButtons = {
 };
 
 export const sessionPage = {
-  readOnly: 'You can read this session. To write to it, you need the permission to manage sessions.',
+  readOnly:
+    'You can only view this session. To send messages, ask an administrator for the “Manage sessions” permission.',
   readOnlyWithout: ({ permission }: Strings<'permission'>) =>
-    `You can read this session. To write to it, you need the permission ${permission}.`,
+    `You can only view this session. To send messages, ask an administrator for the “${permission}” permission.`,
 
   allSessions: 'All sessions',
   tabsLabel: 'Parts of the session',
@@ -136,7 +137,7 @@ export const sessionPage = {
   notDelivered: 'Not delivered',
   queued: 'Queued',
   notAnswered: 'Not answered',
-  waits: 'Waiting for your next message',
+  waits: 'Held: sent with your next message',
   terminated: 'This session was terminated and no longer accepts messages.',
   expired: 'This session expired and no longer accepts messages.',
   archived: 'This session is archived. Unarchive it to send messages.',

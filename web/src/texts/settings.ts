@@ -12,7 +12,7 @@ export const ipList = {
   introListed: 'API keys and the console can be used only from these IP addresses.',
   ipAddressesAndRanges: 'IP addresses and ranges',
   ipRangesHint: 'Enter one per line. Leave empty to allow all addresses.',
-  force: 'Save even if this locks me out',
+  force: 'I understand I may lose access',
   saveList: 'Save list',
   allowAllTitle: 'Allow all IP addresses?',
   allowListedTitle: 'Allow only these IP addresses?',
@@ -36,6 +36,7 @@ export const limits = {
 export const organizationForm = {
   organizationSaved: 'Organization saved.',
   general: 'General',
+  limits: 'Limits',
   defaultAgent: 'Default agent',
   quotaHint: '0 means no limit.',
   maxQueuedSessions: 'Max queued sessions',

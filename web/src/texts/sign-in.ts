@@ -5,7 +5,7 @@ export const confirmDialog = {
   title: 'Confirm with your token',
   titleWithProvider: 'Confirm your sign-in',
   confirm: 'Confirm',
-  intro: 'Confirm this action with your token. This is required before changes to access, control or spending.',
+  intro: 'For security, confirm it’s you. Enter your token.',
   tokenPlaceholder: 'cog_… or apk_…',
   tokenHint:
     'If you signed in with the link that the service printed, use the administrator’s token printed beside it. The confirmation lasts 10 minutes.',

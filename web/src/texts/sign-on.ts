@@ -9,7 +9,7 @@ export const signOn = {
   confirmed: 'Confirmed',
   confirmedHint: 'You can close this tab and continue in the other one.',
   confirmIntro: ({ label }: Strings<'label'>) =>
-    `Confirm this action by signing in with ${label} again. This is required before changes to access, control or spending. It opens in a new tab.`,
+    `For security, confirm it’s you: sign in with ${label} again. It opens in a new tab.`,
   confirmFailed: 'Your sign-in was not confirmed',
   tryAgain: 'Try again',
   noProvider: 'You aren’t signed in with an identity provider. Close this tab.',

@@ -1,6 +1,6 @@
 export const myTokensPage = {
   noTokens: 'No tokens',
-  usersOnly: 'Only users who are signed in for all of their organizations have tokens of their own here.',
+  usersOnly: 'Only users who are signed in to all of their organizations have tokens of their own here.',
   create: 'Create token',
   newToken: 'New token',
   intro:

@@ -38,13 +38,13 @@ export const more = {
 export const picker = {
   choices: ({ count }: Numbers<'count'>) => plural(count, { one: '# choice', other: '# choices' }),
   choicesOrMore: ({ count }: Numbers<'count'>) => `${writeNumber(count)} or more choices`,
-  useThisValue: 'Use this value',
+  use: ({ value }: Strings<'value'>) => `Use ${value}`,
   noResults: 'No matches',
 };
 
 export const states = {
   notLoaded: 'Couldn’t load this',
-  waitsForService: 'The service can’t be reached. This loads when it answers again.',
+  waitsForService: 'Can’t reach the service. This loads when the connection is back.',
 };
 
 export const validity = {
@@ -98,6 +98,7 @@ export const toasts = {
 };
 
 export const problemText = {
+  httpsUrl: 'Enter a URL that starts with https://.',
   eachOfThese: 'Each of these',
   this: 'This',
 };

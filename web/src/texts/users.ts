@@ -2,6 +2,7 @@ import { rich, type Strings } from './kit.ts';
 
 export const newUser = {
   newUser: 'New user',
+  create: 'Create user',
   noneEnterpriseRole: 'None (enterprise role)',
 };
 
@@ -51,7 +52,7 @@ export const signInLinks = {
   createFor: ({ name }: Strings<'name'>) => `Create sign-in link: ${name}`,
   newLinkFor: ({ name }: Strings<'name'>) => `Sign-in link for ${name}`,
   passOn:
-    'Pass it on to this person alone: anybody who uses it signs in as them. It works once, within 7 days. You won’t be able to view it again.',
+    'Send it only to this person: anyone who uses it signs in as them. It works once, within 7 days. You won’t be able to view it again.',
   link: 'Link',
   pending: rich('A link is pending until {time}. A new one replaces it.'),
   explanation: 'A link signs this person in once, without a token.',

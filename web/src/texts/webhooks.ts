@@ -44,6 +44,7 @@ export const webhookForm = {
   webhookSaved: 'Webhook saved.',
   editWebhook: 'Edit webhook',
   newWebhook: 'New webhook',
+  create: 'Create webhook',
   urlExample: 'https://example.com/hook',
 };
 
@@ -62,7 +63,8 @@ export const webhookPage = {
   deliveries: 'Deliveries',
   allWebhooks: 'All webhooks',
   rotateTitle: 'Rotate the webhook secret?',
-  rotateText: 'Deliveries are signed with the new secret immediately, and for 24 hours also with the current one.',
+  rotateText:
+    'Deliveries are signed with the new secret immediately. For 24 hours, they’re also signed with the current one.',
   webhookSecret: 'Webhook secret',
 };
 
@@ -72,7 +74,7 @@ export const webhooksPage = {
   emptyText: 'Webhooks send session messages and status changes to a URL. Create one to notify another service.',
   webhookSecret: 'Webhook secret',
   deleteTitle: 'Delete this webhook?',
-  deleteText: ({ url }: Strings<'url'>) => `${url} receives no further events. Its deliveries are deleted.`,
+  deleteText: ({ url }: Strings<'url'>) => `${url} no longer receives events. Its deliveries are deleted.`,
   webhookDeleted: 'Webhook deleted.',
   failing: 'Failing',
 };

@@ -24,6 +24,8 @@ interface PickerProps extends FieldProps {
   /** Its name as a field of its form. */
   readonly name?: string;
   readonly isDisabled?: boolean;
+  /** True if its form cannot be sent without a selection. */
+  readonly isRequired?: boolean;
   /** The text of the field without a selection. */
   readonly placeholder?: string;
   /** Shown instead of "No matches" if the source has no choices at all. */
@@ -81,7 +83,7 @@ export function Picker(props: PickerProps) {
     const fitting = all.filter(({ label: name, under }) => matchesText(`${name} ${under ?? ''}`, text ?? ''));
     const typed = text?.trim() ?? '';
     const isOther = takesOther && typed !== '' && !all.some((choice) => choice.value === typed);
-    return isOther ? [...fitting, { value: typed, label: typed, under: texts.useThisValue }] : fitting;
+    return isOther ? [...fitting, { value: typed, label: typed, under: texts.use({ value: typed }) }] : fitting;
   }, [all, text, takesOther]);
   const wantsMore = isOpen
     ? shown.length < enough || active > shown.length - enough
@@ -157,6 +159,7 @@ export function Picker(props: PickerProps) {
           autoComplete="off"
           spellCheck={false}
           disabled={isDisabled}
+          required={props.isRequired}
           placeholder={(isOpen && visible(called ?? '')) || props.placeholder}
           value={isOpen ? (text ?? '') : visible(called ?? '')}
           onClick={open}

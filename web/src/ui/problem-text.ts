@@ -5,6 +5,7 @@ import { problemText as texts } from '../texts/ui.ts';
  */
 export function problemText(problem: string): string {
   return problem
+    .replace(/^"\w+" must be an absolute address that begins with https:\/\/[.:].*$/, texts.httpsUrl)
     .replace(/^Each of "\w+"/, texts.eachOfThese)
     .replace(/^"\w+"(?= (?:must|is|has|may|can|needs)\b)/, texts.this)
     .replace(/ \([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\)/g, '');

@@ -310,7 +310,7 @@ const retryNotice = `
 
 // Drafts are not stored: a worker that is killed loses those of its agents.
 const interruptedNotice =
-  'The agent was interrupted and is being started again. It gets the messages of this turn again, and may repeat what it wrote. The rest of a message that it had not finished is lost.';
+  'The agent was interrupted. It’s starting this turn again and may repeat itself. Its unfinished message was lost.';
 
 /** Closes the tool calls of an interrupted turn, for the next worker. */
 export async function closeInterrupted(context: Context, run: ClaimedRun): Promise<void> {

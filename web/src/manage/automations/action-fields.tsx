@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { useSigned } from '../../app/gate.tsx';
 import type { ChosenRepository } from '../../pickers/chosen-repository.ts';
 import { RepositoriesPicker } from '../../pickers/repositories-picker.tsx';
@@ -87,6 +88,7 @@ const chosenIn = (repos: string): readonly ChosenRepository[] =>
 
 function StartFields({ draft, problems, onChange }: PartProps) {
   const { organization } = useSigned();
+  const [hasMore] = useState(draft.more.trim() !== '');
   const set = (change: Partial<ActionDraft>) => onChange({ ...draft, ...change });
   const session = problemsIn(problems, 'session');
   const moreProblem = problemOf(problems, 'more') ?? problemBeside(session, 'playbookId', 'tags', 'repos');
@@ -125,13 +127,16 @@ function StartFields({ draft, problems, onChange }: PartProps) {
             onChange={({ target }) => set({ tags: target.value })}
           />
         </div>
-        <MoreJson
-          title={texts.otherOptions}
-          hint={texts.otherOptionsHint}
-          value={draft.more}
-          error={moreProblem}
-          onChange={(more) => set({ more })}
-        />
+        {hasMore && (
+          <MoreJson
+            title={texts.otherOptions}
+            hint={texts.otherOptionsHint}
+            value={draft.more}
+            error={moreProblem}
+            onChange={(more) => set({ more })}
+          />
+        )}
+        {!hasMore && moreProblem && <Problem text={moreProblem} />}
       </FieldGroup>
     </>
   );

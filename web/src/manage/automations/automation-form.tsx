@@ -265,7 +265,7 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
         <Button onClick={cancel}>{common.cancel}</Button>
         {other && <Button onClick={() => takeTheirs(other.definition)}>{texts.useTheirs}</Button>}
         <Button type="submit" tone="primary" isBusy={isCreating || isUpdating}>
-          {other ? texts.saveMine : common.save}
+          {other ? texts.saveMine : found ? common.save : texts.create}
         </Button>
       </div>
     </form>

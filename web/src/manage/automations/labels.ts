@@ -3,13 +3,9 @@ import type { Shown } from '../../ui/status.ts';
 
 const events: Readonly<Record<string, string>> = texts.events;
 
-const forges: Readonly<Record<string, string>> = { github: 'GitHub', gitlab: 'GitLab', gitea: texts.gitea };
-
 /** A short label of a trigger's event. */
 export function eventLabel(eventType: string): string {
-  const [source = '', word = ''] = eventType.split(':');
-  const forge = forges[source];
-  return events[eventType] ?? (forge === undefined ? eventType : `${forge}: ${word.replaceAll('_', ' ')}`);
+  return events[eventType] ?? eventType;
 }
 
 /** {@link eventLabel} for a trigger. */

@@ -216,5 +216,5 @@ export function ConnectionList({ connections: reference, mayChange, onChanged }:
 function accountOf({ lastReport, username, hasCredential }: Connection): string {
   const identity = lastReport?.identity;
   if (identity != null) return accountLabel(identity);
-  return username ?? (hasCredential ? texts.accountUnknown : common.none);
+  return username ?? (hasCredential ? '' : common.none);
 }

@@ -62,7 +62,7 @@ export function PermissionDialog({ organizationId, connections, listId, onClose 
   return (
     <FormDialog
       title={texts.addTitle}
-      submitLabel={common.add}
+      submitLabel={texts.addTitle}
       isBusy={isBusy}
       errors={errors}
       fieldNames={fieldNames}

@@ -204,7 +204,7 @@ function Permissions(props: PermissionsProps) {
       <More hasMore={hasNext} isLoading={isLoadingNext} onMore={() => loadNext(100)} />
       {connections.length === 0 && (
         <p className="hint" id={hintId}>
-          {texts.connectAForgeFirst}
+          {texts.addProviderFirst}
         </p>
       )}
       {isAdding && (

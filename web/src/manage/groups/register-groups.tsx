@@ -63,7 +63,15 @@ export function RegisterGroups({ onClose, onDone }: RegisterGroupsProps) {
       onClose={onClose}
       onSubmit={(fields) => void submit(fields)}
     >
-      <TextArea label={texts.names} name="groupNames" rows={4} autoFocus hint={texts.hint} error={problem} />
+      <TextArea
+        label={texts.names}
+        name="groupNames"
+        rows={4}
+        aria-required
+        autoFocus
+        hint={texts.hint}
+        error={problem}
+      />
     </FormDialog>
   );
 }

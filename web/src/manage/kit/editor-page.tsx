@@ -22,6 +22,8 @@ export function saveResultOf(errors: readonly FormProblem[] | null): SaveResult 
 
 interface EditorPageProps {
   readonly title: string;
+  /** The label of the button that creates a new object. */
+  readonly createLabel: string;
   /** The path of the list that it belongs to. */
   readonly list: string;
   /** The name under which its draft is stored. */
@@ -131,7 +133,7 @@ export function EditorPage(props: EditorPageProps) {
           )}
           {mayChange && (
             <Button type="submit" tone="primary" isBusy={isChecking || props.isBusy}>
-              {other ? texts.saveMine : common.save}
+              {other ? texts.saveMine : fetchLatest === null ? props.createLabel : common.save}
             </Button>
           )}
         </div>

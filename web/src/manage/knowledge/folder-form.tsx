@@ -91,7 +91,7 @@ export function FolderForm({ organizationId, folder, parent, connections, onClos
   return (
     <FormDialog
       title={folder ? common.editName({ name: folder.name }) : texts.newFolder}
-      submitLabel={common.save}
+      submitLabel={folder ? common.save : texts.create}
       isBusy={isCreating || isUpdating}
       errors={errors}
       fieldNames={['name', 'description', 'parentId']}

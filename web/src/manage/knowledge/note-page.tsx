@@ -185,6 +185,7 @@ function NoteForm({ note }: { readonly note: Note | null }) {
   return (
     <EditorPage
       title={note ? note.name : isOfEnterprise ? texts.newEnterpriseNote : texts.newNote}
+      createLabel={texts.create}
       list="/manage/knowledge"
       draft={`note:${note?.id ?? `new:${organizationId ?? 'enterprise'}`}`}
       stored={note ? valuesOf(note) : fresh}
@@ -195,7 +196,7 @@ function NoteForm({ note }: { readonly note: Note | null }) {
     >
       {(values) => (
         <>
-          <div className="fields">
+          <div className="fields pairs">
             <TextField
               label={labels.name}
               name="name"

@@ -83,9 +83,11 @@ export function NewHold({ onClose, onDone }: NewHoldProps) {
           </option>
         ))}
       </Select>
-      {kind === 'session' && <TextField label={texts.session} hint={texts.sessionHint} {...target} />}
-      {kind === 'organization' && <Picker key={kind} label={common.organization} source={organizations} {...target} />}
-      {kind === 'user' && <Picker key={kind} label={common.user} source={users} {...target} />}
+      {kind === 'session' && <TextField label={texts.session} hint={texts.sessionHint} required {...target} />}
+      {kind === 'organization' && (
+        <Picker key={kind} label={common.organization} source={organizations} isRequired {...target} />
+      )}
+      {kind === 'user' && <Picker key={kind} label={common.user} source={users} isRequired {...target} />}
       <TextArea
         label={legalHoldsPage.reason}
         name="reason"

@@ -90,7 +90,7 @@ export function NewMember({ organizationId, onClose, onDone }: NewMemberProps) {
   return (
     <FormDialog
       title={texts.addMember}
-      submitLabel={common.add}
+      submitLabel={texts.addMember}
       isBusy={isBusy || isAssigning || isLinking}
       errors={errors}
       fieldNames={['email', 'name', 'roleId']}

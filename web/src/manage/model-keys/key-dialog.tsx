@@ -33,7 +33,7 @@ export function KeyDialog({ edited, scope, onChanged, onClose }: KeyDialogProps)
         <>
           <Button onClick={onClose}>{isRefused ? common.close : common.cancel}</Button>
           <Button type="submit" form={form} tone="primary" isBusy={isBusy}>
-            {isRefused ? texts.replaceKey : common.save}
+            {isRefused ? texts.replaceKey : edited ? common.save : texts.add}
           </Button>
         </>
       }

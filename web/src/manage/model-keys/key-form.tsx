@@ -146,7 +146,8 @@ export function KeyForm(props: KeyFormProps) {
       return;
     }
     onStored?.();
-    const tested = isChanged ? await test({ providerKeyId: stored.providerKeyId }) : null;
+    const server = { provider: providerIn(fields), baseUrl: fields.textOrNull('baseUrl') };
+    const tested = isChanged ? await test({ providerKeyId: stored.providerKeyId }, server) : null;
     // The test has recorded its result.
     if (tested !== null) onStored?.();
     const isRefused = tested?.isOk === false;
@@ -163,9 +164,8 @@ export function KeyForm(props: KeyFormProps) {
     const [key, baseUrl] = [fields.textOrNull('key'), fields.textOrNull('baseUrl')];
     setResult(null);
     const isStored = edited !== null && key === null && baseUrl === (edited.baseUrl ?? null);
-    setResult(
-      await test(isStored ? { providerKeyId: edited.providerKeyId } : { provider: providerIn(fields), key, baseUrl }),
-    );
+    const server = { provider: providerIn(fields), baseUrl };
+    setResult(await test(isStored ? { providerKeyId: edited.providerKeyId } : { ...server, key }, server));
   };
   return (
     <form

@@ -111,9 +111,9 @@ export function KeyList({ title, hint, emptyText, scope, keys: reference, onChan
     if (errors === null) toasts.say(isEnabled ? common.disabledName({ name }) : common.enabledName({ name }));
     onChanged();
   };
-  const tryKey = async ({ id, providerKeyId }: Key) => {
+  const tryKey = async ({ id, providerKeyId, provider, baseUrl }: Key) => {
     setTesting((before) => new Set(before).add(id));
-    const { isOk, text } = await test({ providerKeyId });
+    const { isOk, text } = await test({ providerKeyId }, { provider, baseUrl });
     setTesting((before) => new Set([...before].filter((each) => each !== id)));
     if (isOk) toasts.say(text);
     else toasts.fail(text);

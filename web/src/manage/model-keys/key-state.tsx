@@ -4,15 +4,17 @@ import { common } from '../../texts/common.ts';
 import { keyState as texts } from '../../texts/model-keys.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Time } from '../../ui/time.tsx';
-import { visible } from '../../ui/visible.ts';
+import { failureText } from './failure-text.ts';
 
 const failureLabels: Readonly<Record<string, string>> = texts.failureLabels;
 
 /** The state of a key: usable, or the reason why not, with its last failure. */
 export function KeyState({ providerKey }: { readonly providerKey: keyState_key$key }) {
-  const { isEnabled, monthlyBudgetUsd, spentThisMonthUsd, lastUsedAt, lastFailure } = useFragment(
+  const { provider, baseUrl, isEnabled, monthlyBudgetUsd, spentThisMonthUsd, lastUsedAt, lastFailure } = useFragment(
     graphql`
       fragment keyState_key on ProviderKey {
+        provider
+        baseUrl
         isEnabled
         monthlyBudgetUsd
         spentThisMonthUsd
@@ -32,7 +34,7 @@ export function KeyState({ providerKey }: { readonly providerKey: keyState_key$k
       <span className="key-failure">
         <Badge tone="bad">{failureLabels[lastFailure.code] ?? common.failed}</Badge>
         <span className="under">
-          {visible(lastFailure.message)} (<Time at={lastFailure.at} />)
+          {failureText(lastFailure.message, { provider, baseUrl })} (<Time at={lastFailure.at} />)
         </span>
       </span>
     );

@@ -68,7 +68,14 @@ export function NewOrganization({ connections, onClose }: NewOrganizationProps) 
     onClose();
   };
   return (
-    <OrganizationForm title={texts.newOrganization} isBusy={isBusy} errors={errors} onClose={onClose} onSubmit={submit}>
+    <OrganizationForm
+      title={texts.newOrganization}
+      submitLabel={texts.create}
+      isBusy={isBusy}
+      errors={errors}
+      onClose={onClose}
+      onSubmit={submit}
+    >
       <Suspense fallback={null}>
         <PermissionNotice />
       </Suspense>
@@ -115,6 +122,7 @@ export function ChangeOrganization({ organization, onClose }: ChangeOrganization
   return (
     <OrganizationForm
       title={common.editName({ name: organization.name })}
+      submitLabel={common.save}
       organization={organization}
       isBusy={isBusy}
       errors={errors}
@@ -126,6 +134,7 @@ export function ChangeOrganization({ organization, onClose }: ChangeOrganization
 
 interface OrganizationFormProps {
   readonly title: string;
+  readonly submitLabel: string;
   readonly organization?: OrganizationFields;
   readonly isBusy: boolean;
   readonly errors: readonly FormProblem[] | null;
@@ -136,11 +145,10 @@ interface OrganizationFormProps {
 }
 
 function OrganizationForm(props: OrganizationFormProps) {
-  const { title, organization, isBusy, errors, children, onClose, onSubmit } = props;
+  const { title, submitLabel, organization, isBusy, errors, children, onClose, onSubmit } = props;
   return (
     <FormDialog
-      title={title}
-      submitLabel={common.save}
+      {...{ title, submitLabel }}
       isBusy={isBusy}
       errors={errors}
       fieldNames={fieldNames}

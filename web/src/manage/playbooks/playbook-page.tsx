@@ -172,6 +172,7 @@ function PlaybookForm({ playbook }: { readonly playbook: Playbook | null }) {
   return (
     <EditorPage
       title={playbook ? playbook.title : isOfEnterprise ? texts.newEnterprisePlaybook : texts.newPlaybook}
+      createLabel={texts.create}
       list="/manage/playbooks"
       draft={`playbook:${playbook?.id ?? `new:${scopeKey}`}`}
       stored={playbook ? valuesOf(playbook) : noValues}

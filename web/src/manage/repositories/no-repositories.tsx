@@ -41,7 +41,7 @@ export function NoRepositories() {
   if (gitConnections?.nodes.length === 0) {
     return (
       <Empty title={texts.noRepositoriesYet} text={texts.noForgeText}>
-        <Link href="/manage/git">{texts.connectAForge}</Link>
+        <Link href="/manage/git">{texts.addGitProvider}</Link>
       </Empty>
     );
   }

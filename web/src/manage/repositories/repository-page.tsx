@@ -55,7 +55,7 @@ export function RepositoryPage({ id }: { readonly id: string }) {
       <div className="sheets">
         <section className="card sheet" aria-label={common.repository}>
           <dl className="facts">
-            <dt>{texts.forge}</dt>
+            <dt>{texts.provider}</dt>
             <dd>
               {address === undefined ? (
                 visible(repository.host)

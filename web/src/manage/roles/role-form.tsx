@@ -10,6 +10,7 @@ import { useMutation } from '../../relay/use-mutation.ts';
 import { common } from '../../texts/common.ts';
 import { roleForm as texts } from '../../texts/roles.ts';
 import { errorOf, Select, TextField } from '../../ui/field.tsx';
+import { permissionName } from '../../ui/permission-text.ts';
 import { useToasts } from '../../ui/toasts.tsx';
 import { FormDialog, type FormFields, type FormProblem } from '../kit/kit.ts';
 import { meanings, organizationPermissions, permissions } from './permissions.ts';
@@ -24,16 +25,6 @@ interface RoleFormProps {
   } | null;
   readonly connections: readonly string[];
   readonly onClose: () => void;
-}
-
-/** The label of a permission. */
-export function permissionText(permission: string): string {
-  const text = permission
-    .toLowerCase()
-    .replaceAll('_', ' ')
-    .replace(/\borg\b/, 'organization')
-    .replace('account', 'enterprise');
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Creates or changes a role. */
@@ -96,7 +87,7 @@ export function RoleForm({ role, connections, onClose }: RoleFormProps) {
   return (
     <FormDialog
       title={role ? common.editName({ name: role.name }) : texts.newRole}
-      submitLabel={common.save}
+      submitLabel={role ? common.save : texts.create}
       size="large"
       isBusy={isCreating || isUpdating}
       errors={errors}
@@ -135,7 +126,7 @@ export function RoleForm({ role, connections, onClose }: RoleFormProps) {
                 aria-describedby={`means-${permission}`}
                 defaultChecked={role?.permissions.includes(permission) ?? false}
               />
-              {permissionText(permission)}
+              {permissionName(permission)}
             </label>
             <p className="hint" id={`means-${permission}`}>
               {meanings[permission]}

@@ -14,11 +14,12 @@ import { common } from '../../texts/common.ts';
 import { rolesPage as texts } from '../../texts/roles.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { permissionName } from '../../ui/permission-text.ts';
 import { Empty } from '../../ui/states.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { visible } from '../../ui/visible.ts';
 import { actionsColumn, ConfirmAction, List } from '../kit/kit.ts';
-import { permissionText, RoleForm } from './role-form.tsx';
+import { RoleForm } from './role-form.tsx';
 
 type Role = rolesPage_enterprise$data['roles']['edges'][number]['node'];
 
@@ -99,7 +100,7 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
           <summary>{texts.permissions({ count: permissions.length })}</summary>
           <ul>
             {permissions.map((permission) => (
-              <li key={permission}>{permissionText(permission)}</li>
+              <li key={permission}>{permissionName(permission)}</li>
             ))}
           </ul>
         </details>

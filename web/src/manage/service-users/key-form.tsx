@@ -47,6 +47,7 @@ export function KeyForm({ of, connections, onDone, onClose }: KeyFormProps) {
     { isQuiet: true },
   );
   const isService = 'organizationId' in of;
+  const title = 'viewer' in of ? texts.createToken : common.createKey;
   const submit = async (fields: FormFields) => {
     const day = fields.textOrNull('expiresAt');
     const { payload, errors: refused } = await create({
@@ -64,8 +65,8 @@ export function KeyForm({ of, connections, onDone, onClose }: KeyFormProps) {
   };
   return (
     <FormDialog
-      title={common.createKey}
-      submitLabel={common.createKey}
+      title={title}
+      submitLabel={title}
       isBusy={isBusy}
       errors={errors}
       fieldNames={['name', 'roleId', 'expiresAt']}

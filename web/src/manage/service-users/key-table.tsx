@@ -20,10 +20,13 @@ type Key = keyTable_keys$data[number];
 interface KeyTableProps {
   readonly keys: keyTable_keys$key;
   readonly onChanged: () => void;
+  /** The word for a key on the page. */
+  readonly called?: 'key' | 'token';
 }
 
 /** Keys, each with a button that revokes it. */
-export function KeyTable({ keys, onChanged }: KeyTableProps) {
+export function KeyTable({ keys, onChanged, called = 'key' }: KeyTableProps) {
+  const words = texts.words[called];
   const rows = useFragment(
     graphql`
       fragment keyTable_keys on ApiKey @relay(plural: true) {
@@ -85,7 +88,7 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
   };
   const columns: readonly Column<Key>[] = [
     {
-      label: common.key,
+      label: words.one,
       cell: ({ name, display }) => (
         <div>
           {visible(name)}
@@ -124,9 +127,9 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
   return (
     <>
       {rows.length === 0 ? (
-        <p className="soft">{texts.noKeys}</p>
+        <p className="soft">{words.none}</p>
       ) : (
-        <Table label={common.keys} columns={columns} rows={rows} keyOf={({ id }) => id} />
+        <Table label={words.all} columns={columns} rows={rows} keyOf={({ id }) => id} />
       )}
       {pendingAction && (
         <Confirm
@@ -135,7 +138,7 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
               ? texts.revokeTitle({ name: pendingAction.key.name })
               : texts.rotateTitle({ name: pendingAction.key.name })
           }
-          text={texts.revokeText}
+          text={texts.stopsText[called]}
           confirmLabel={pendingAction.action === 'revoke' ? common.revoke : common.rotate}
           isBusy={isRevoking || isRotating}
           onClose={() => setPendingAction(null)}
@@ -143,11 +146,7 @@ export function KeyTable({ keys, onChanged }: KeyTableProps) {
         />
       )}
       {token && (
-        <ShownOnce
-          title={common.newKey}
-          values={[{ label: common.token, value: token }]}
-          onClose={() => setToken(null)}
-        />
+        <ShownOnce title={words.made} values={[{ label: common.token, value: token }]} onClose={() => setToken(null)} />
       )}
     </>
   );

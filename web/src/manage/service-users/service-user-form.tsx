@@ -83,7 +83,7 @@ export function ServiceUserForm({ organizationId, serviceUser, connections, onCl
   return (
     <FormDialog
       title={serviceUser ? common.editName({ name: serviceUser.displayName }) : texts.newServiceUser}
-      submitLabel={common.save}
+      submitLabel={serviceUser ? common.save : texts.create}
       isBusy={isCreating || isUpdating}
       errors={errors}
       fieldNames={['name', 'roleId', 'expiresAt']}

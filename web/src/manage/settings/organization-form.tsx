@@ -117,7 +117,7 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
       <header>
         <h2 id="general">{texts.general}</h2>
       </header>
-      <div className="fields">
+      <div className="fields pairs">
         <TextField
           label={common.name}
           name="name"
@@ -140,46 +140,51 @@ export function OrganizationForm({ organization, agents }: OrganizationFormProps
             </option>
           ))}
         </Select>
-        <TextField
-          label={common.monthlyAcuLimit}
-          name="maxCycleAcuLimit"
-          type="number"
-          min={0}
-          readOnly={!mayChange}
-          placeholder={common.noLimit}
-          defaultValue={found.maxCycleAcuLimit ?? ''}
-          error={errorOf(errors, 'maxCycleAcuLimit')}
-        />
-        <TextField
-          label={common.sessionAcuLimit}
-          name="maxSessionAcuLimit"
-          type="number"
-          min={0}
-          readOnly={!mayChange}
-          placeholder={common.noLimit}
-          defaultValue={found.maxSessionAcuLimit ?? ''}
-          error={errorOf(errors, 'maxSessionAcuLimit')}
-        />
-        {quotas.map(([name, label]) => (
+      </div>
+      <fieldset className="field-group">
+        <legend>{texts.limits}</legend>
+        <div className="fields pairs">
           <TextField
-            key={name}
-            label={label}
-            hint={texts.quotaHint}
-            name={name}
+            label={common.monthlyAcuLimit}
+            name="maxCycleAcuLimit"
             type="number"
             min={0}
             readOnly={!mayChange}
-            placeholder={common.serviceDefault}
-            defaultValue={found[name] ?? ''}
-            error={errorOf(errors, name)}
+            placeholder={common.noLimit}
+            defaultValue={found.maxCycleAcuLimit ?? ''}
+            error={errorOf(errors, 'maxCycleAcuLimit')}
           />
-        ))}
-      </div>
+          <TextField
+            label={common.sessionAcuLimit}
+            name="maxSessionAcuLimit"
+            type="number"
+            min={0}
+            readOnly={!mayChange}
+            placeholder={common.noLimit}
+            defaultValue={found.maxSessionAcuLimit ?? ''}
+            error={errorOf(errors, 'maxSessionAcuLimit')}
+          />
+          {quotas.map(([name, label]) => (
+            <TextField
+              key={name}
+              label={label}
+              hint={texts.quotaHint}
+              name={name}
+              type="number"
+              min={0}
+              readOnly={!mayChange}
+              placeholder={common.serviceDefault}
+              defaultValue={found[name] ?? ''}
+              error={errorOf(errors, name)}
+            />
+          ))}
+        </div>
+      </fieldset>
       {modelAgents.length > 0 && (
         <fieldset className="field-group">
           <legend>{texts.defaultModels}</legend>
           <p className="hint">{texts.defaultModelsHint}</p>
-          <div className="fields">
+          <div className="fields pairs">
             {modelAgents.map(({ agentId, name }) => (
               <ModelPicker
                 key={agentId}

@@ -52,7 +52,7 @@ export function MyTokensPage() {
   return (
     <Page title={common.myTokens} actions={create}>
       <p className="lead">{texts.intro}</p>
-      <KeyTable keys={keys.edges.map(({ node }) => node)} onChanged={reload} />
+      <KeyTable called="token" keys={keys.edges.map(({ node }) => node)} onChanged={reload} />
       {isNew && (
         <KeyForm of={{ viewer: true }} connections={[keys.__id]} onClose={() => setNew(false)} onDone={setToken} />
       )}

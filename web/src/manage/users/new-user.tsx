@@ -88,7 +88,7 @@ export function NewUser({ connections, onClose }: NewUserProps) {
   return (
     <FormDialog
       title={texts.newUser}
-      submitLabel={common.add}
+      submitLabel={texts.create}
       isBusy={isBusy || isLinking}
       errors={errors}
       fieldNames={['email', 'name', 'organizationId', 'roleId']}

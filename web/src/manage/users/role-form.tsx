@@ -47,7 +47,7 @@ export function RoleForm({ assign, isBusy, assignment, onClose, onDone }: RoleFo
       title={
         assignment === null ? texts.addToOrganization : organizationId === null ? common.enterpriseRole : texts.editRole
       }
-      submitLabel={assignment === null ? common.add : common.save}
+      submitLabel={assignment === null ? texts.addToOrganization : common.save}
       isBusy={isBusy}
       errors={errors}
       fieldNames={['organizationId', 'roleId']}

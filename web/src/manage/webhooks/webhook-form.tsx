@@ -104,7 +104,7 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
   return (
     <FormDialog
       title={endpoint ? texts.editWebhook : texts.newWebhook}
-      submitLabel={common.save}
+      submitLabel={endpoint ? common.save : texts.create}
       isBusy={isCreating || isUpdating}
       errors={errors}
       fieldNames={['url', 'description']}
@@ -127,7 +127,7 @@ export function WebhookForm({ organizationId, endpoint, connections, onSecret, o
         defaultValue={endpoint?.description ?? ''}
         error={errorOf(errors, 'description')}
       />
-      <fieldset className="inline-boxes">
+      <fieldset className="boxes">
         <legend>{common.eventTypes}</legend>
         {Object.entries(webhookEvents).map(([type, label]) => (
           <label key={type} className="check">

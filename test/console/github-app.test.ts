@@ -92,7 +92,7 @@ describe.skipIf(missing !== null)('the creation of a GitHub App', { timeout: 240
     await page.getByRole('button', { name: `Continue to ${host}` }).click();
     await page.getByRole('button', { name: 'Create GitHub App for acme' }).click();
 
-    await page.getByText(`App created and connected as acme at ${github.url}.`, { exact: true }).waitFor();
+    await page.getByText(`App created and connected as acme on ${github.url}.`, { exact: true }).waitFor();
     expect(page.url()).toBe(`${test.url}/manage/git/github-app`);
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('github-app-created');
@@ -104,7 +104,7 @@ describe.skipIf(missing !== null)('the creation of a GitHub App', { timeout: 240
     await window.pictures('github-app-installed');
     await page.getByRole('link', { name: 'Git settings' }).click();
     await page
-      .getByRole('row', { name: /acme at/ })
+      .getByRole('row', { name: /acme on/ })
       .getByText('switchyard-test[bot]')
       .waitFor();
     const [row] = await test.app.services.store.query('select app_id, installation_id from git_connection');
@@ -116,7 +116,7 @@ describe.skipIf(missing !== null)('the creation of a GitHub App', { timeout: 240
   it('sends the form to no other host, and does not take a code that it did not ask for', async () => {
     const window = await openSignedIn(browser, test, test.adminToken, { at: '/manage/git' });
     const { page } = window;
-    await page.getByRole('row', { name: /acme at/ }).waitFor();
+    await page.getByRole('row', { name: /acme on/ }).waitFor();
     await begin(page, 'github.com');
     const button = page.getByRole('button', { name: 'Continue to github.com' });
     await button.waitFor();

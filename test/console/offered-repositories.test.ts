@@ -27,7 +27,7 @@ describe.skipIf(missing !== null)('the repositories of a forge', { timeout: 240_
     await picker.fill('acme/sitr');
     await page.getByLabel('Prompt').click();
     const mistyped = chosen.filter({ hasText: 'acme/sitr' });
-    await mistyped.getByText(`This repository doesn’t exist on ${host}, or the connection can’t read it.`).waitFor();
+    await mistyped.getByText(`Repository not found on ${host}, or the connection can’t read it.`).waitFor();
     expect(await chosen.filter({ hasText: 'not found' }).count()).toBe(1);
     expect(await page.getByRole('button', { name: 'Start', exact: true }).isEnabled()).toBe(true);
     expect(await seriousFindings(page)).toEqual([]);

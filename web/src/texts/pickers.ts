@@ -9,7 +9,7 @@ export const repositoriesPicker = {
     `You can add up to ${writeNumber(maxRepositories)} repositories.`,
   hint: 'Lists repositories of earlier sessions. For any other, type owner/name.',
   hintWithForges: 'Lists repositories of earlier sessions and your Git providers. For any other, type owner/name.',
-  notFound: ({ host }: Strings<'host'>) => `This repository doesn’t exist on ${host}, or the connection can’t read it.`,
+  notFound: ({ host }: Strings<'host'>) => `Repository not found on ${host}, or the connection can’t read it.`,
   notUsable: 'None of this organization’s Git providers covers this repository.',
   notAName: 'Enter owner/name or the URL of a repository.',
   chosen: ({ label }: Strings<'label'>) => `${label}: chosen`,

@@ -107,7 +107,7 @@ export function Totals(props: TotalsProps) {
   );
 }
 
-/** What the page shows until the sums are there, as high as they are. */
+/** A placeholder for the sums, as high as they are. */
 export function TotalsPlaceholder() {
   return (
     <div className="totals" aria-hidden="true">

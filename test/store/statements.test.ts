@@ -76,17 +76,8 @@ const representatives = {
     'where': 'r.id = $1',
   },
   'domain/identity/idp-groups/idp-groups.ts': { lock: '' },
-  'domain/identity/provisioning/list-provisioned-groups.ts': {
-    lock: '',
-    from: 'idp_group g where true',
-    'bind(limit)': '1',
-    'bind(offset)': '1',
-  },
-  'domain/identity/provisioning/list-provisioned-users.ts': {
-    'from': 'user_account u where true',
-    'bind(limit)': '1',
-    'bind(offset)': '1',
-  },
+  'domain/identity/provisioning/list-provisioned-groups.ts': { lock: '' },
+  'domain/identity/provisioning/list-resources.ts': { columns: 'g.id', from: 'idp_group g where true', order: '' },
   'domain/identity/people/enterprise-members.ts': {
     of: `select organization_id as "organizationId", id as "organizationName", role_id as "roleId", id as "roleName", created_at, id
            from role_assignment where user_id = $1`,

@@ -4,8 +4,9 @@ import { notFound } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
 import { parseId } from '../../ids.ts';
-import { type OffsetPage, type OffsetRequest, offsetWindow } from '../../offset-pages.ts';
+import type { OffsetPage, OffsetRequest } from '../../offset-pages.ts';
 import type { PageLimits } from '../../pages.ts';
+import { listResources } from './list-resources.ts';
 
 /** A registered group, as a directory sees it. */
 export interface ProvisionedGroup {
@@ -33,28 +34,15 @@ export const maxGroupMembers = 10_000;
 /** The columns of a {@link ProvisionedGroup} of an `idp_group` aliased `g`. */
 export const groupColumns = 'g.id, g.name, g.external_id as "externalId", g.created_at as "createdAt"';
 
-/** Lists the groups of the enterprise for a directory, the oldest first. `first` 0: only their number. Throws FORBIDDEN, INVALID_INPUT. */
-export async function listProvisionedGroups(
-  { viewer, store }: Context,
+/** Lists the groups of the enterprise for a directory, as {@link listResources} does. */
+export function listProvisionedGroups(
+  context: Context,
   conditions: readonly GroupCondition[],
   request: OffsetRequest,
   limits: PageLimits,
 ): Promise<OffsetPage<ProvisionedGroup>> {
-  requireEnterprisePermission(viewer, permissionFor.viewEnterpriseMembers);
-  const isCount = request.first === 0;
-  const { limit, offset } = offsetWindow(isCount ? { offset: request.offset } : request, limits);
-  const values: unknown[] = [viewer.enterpriseId];
-  const bind = (value: unknown) => `$${values.push(value)}`;
-  const where = ['g.enterprise_id = $1', ...conditions.map((each) => conditionOf(each, bind))];
-  const from = `idp_group g where ${where.join(' and ')}`;
-  const [counted] = await store.query<{ total: number }>(`select count(*)::int as total from ${from}`, values);
-  const items = isCount
-    ? []
-    : await store.query<ProvisionedGroup>(
-        `select ${groupColumns} from ${from} order by g.created_at, g.id limit ${bind(limit)} offset ${bind(offset)}`,
-        values,
-      );
-  return { items, total: counted?.total ?? 0, offset, limit };
+  const where = (bind: (value: unknown) => string) => conditions.map((each) => conditionOf(each, bind));
+  return listResources(context, { table: 'idp_group', row: 'g', columns: groupColumns, where }, request, limits);
 }
 
 function conditionOf({ name, value }: GroupCondition, bind: (value: unknown) => string): string {

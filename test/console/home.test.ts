@@ -86,7 +86,7 @@ describe.skipIf(missing !== null)('the home page', { timeout: 240_000 }, () => {
     const prompt = main.getByLabel('What should the agent do?');
     const options = page.getByRole('listbox', { name: 'Completions' });
     await prompt.waitFor();
-    await main.getByText('Ctrl+Enter starts.').waitFor();
+    await main.getByText('Ctrl+Enter to start').waitFor();
     await prompt.press('Control+Enter');
     await main.getByRole('alert').getByText('Describe a task.', { exact: true }).waitFor();
     expect(await prompt.evaluate((field) => field === document.activeElement)).toBe(true);

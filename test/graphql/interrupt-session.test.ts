@@ -3,6 +3,7 @@ import { type ClaimedRun, claimRuns } from '../../src/domain/execution/runs/clai
 import { endTurn, readInbox, startTurn } from '../../src/domain/execution/runs/turns.ts';
 import { FencedError } from '../../src/domain/sessions/log.ts';
 import { asAdministrator } from '../rest/rest-app.ts';
+import { graphql } from '../support/app.ts';
 import { runMutation } from '../support/people.ts';
 import { readEvents, readMessages } from '../support/session-waits.ts';
 import { createSession } from '../support/sessions.ts';
@@ -42,6 +43,21 @@ async function startWorking(): Promise<{ id: string; run: ClaimedRun }> {
 const endLease = (id: string) =>
   execute(`update lease set expires_at = now() - interval '1 minute' where session_id = $1`, id);
 
+const noticesOf = `query($id: ID!) {
+  session(id: $id) { events(first: 20, kinds: [NOTICE]) { nodes { ... on NoticeEvent { body isStop } } } } }`;
+
+it('sends the messages of a session that was stopped before their turn by a retry', async () => {
+  const { id, run } = await startWorking();
+  await endTurn(await asAdministrator(test), run, 'end_turn', [], {});
+  await runMutation(test, 'sendMessage', 'message { seq }', { sessionId: id, body: 'next' });
+  expect(await interrupt(id)).toMatchObject({ session: waiting, userErrors: [] });
+  expect(await runOf(id)).toMatchObject({ queued_at: null });
+  const retried = await runMutation(test, 'retryTurn', 'session { status }', { sessionId: id });
+  expect(retried.userErrors).toEqual([]);
+  expect(await runOf(id)).toMatchObject({ queued_at: expect.any(Date) });
+  expect((await readInbox(await asAdministrator(test), id)).map(({ body }) => body)).toEqual(['next']);
+});
+
 it('takes a session out of the queue; a second stop changes nothing; a message continues it', async () => {
   const id = await createSession(test, { prompt: 'say first' });
   expect(await interrupt(id)).toMatchObject({ session: waiting, wasReplayed: false, userErrors: [] });
@@ -49,6 +65,11 @@ it('takes a session out of the queue; a second stop changes nothing; a message c
   expect(await interrupt(id)).toMatchObject({ session: waiting, userErrors: [] });
   expect(await countStops(id)).toBe(1);
   expect((await readEvents(test, id)).filter(({ kind }) => kind === 'TURN')).toEqual([]);
+  // One notice says that the message was not received.
+  const stops = await graphql(test, test.adminToken, noticesOf, { id });
+  expect(stops.data.session.events.nodes).toEqual([
+    { body: expect.stringContaining('Stopped before the agent received'), isStop: true },
+  ]);
   expect(await readInbox(await asAdministrator(test), id)).toEqual([]);
   await runMutation(test, 'sendMessage', 'message { seq }', { sessionId: id, body: 'say second' });
   expect((await readInbox(await asAdministrator(test), id)).map(({ body }) => body)).toEqual([

@@ -7,10 +7,11 @@ import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { changeSession } from './change-session.ts';
 import { getSessionFor, type SessionTarget } from './find-session.ts';
 import { waiting } from './inbox.ts';
+import type { NewEntry } from './log.ts';
 import { openToolCalls } from './open-tool-calls.ts';
 import { isWaitingForQuota } from './quota-wait.ts';
 import type { SessionRecord } from './session.ts';
-import { type StopCommand, stoppedTurn, waitingAfterStop } from './stopped-turns.ts';
+import { type StopCommand, stoppedBeforeTurn, stoppedTurn, waitingAfterStop } from './stopped-turns.ts';
 import { lockRunAndSession } from './suspend-session.ts';
 
 /** The session to interrupt, and an optional idempotency key. */
@@ -112,8 +113,11 @@ export async function endWork(
   tx.afterCommit(() => context.notifier.notify('runs'));
   const entries = run.isTurnOpen
     ? [...(await openToolCalls(tx, id, { isCancelled: true })), stoppedTurn(run.turn, ownerOf(context.viewer))]
-    : [];
+    : heldMessages(context, run);
   // The table has no transition from new to running.
   const taken = status === 'new' ? await changeSession(context, tx, session, { status: 'claimed' }) : session;
   return changeSession(context, tx, taken, waitingAfterStop, entries);
 }
+
+const heldMessages = ({ viewer }: Context, { hasMessages }: RunState): NewEntry[] =>
+  hasMessages ? [stoppedBeforeTurn(ownerOf(viewer))] : [];

@@ -43,7 +43,7 @@ const queueWaiting = 'update run set queued_at = $2::timestamptz, crash_count = 
 
 /**
  * Sends the messages of the last turn again, as a new turn together with messages that wait, after the turn was stopped or
- * failed. If the session failed before a turn began, only the messages that wait are sent. A session that waits for a limit of its
+ * failed. If the session failed or was stopped before a turn began, only the messages that wait are sent. A session that waits for a limit of its
  * model's provider continues at once. Throws NOT_FOUND, FORBIDDEN, IDEMPOTENCY_CONFLICT, and INVALID_STATE if the session has
  * other work, takes no messages, or has completed its last turn. Needs the permissions of `sendMessage`.
  */
@@ -64,9 +64,9 @@ async function retryLocked(context: Context, tx: Transaction, session: SessionRe
   if (isWaitingForQuota(session)) return continueLocked(context, tx, session);
   const [last] = await tx.query<LastTurn>(lastTurn, [id]);
   if (!last || last.hasWork) throw new DomainError('INVALID_STATE', 'The session is working or waiting for a worker.');
-  // The agent could not be started for the messages that wait.
-  const isBeforeTurn = session.status === 'error' && last.hasWaiting && (last.stopReason !== null || !last.hasMessages);
-  if (isBeforeTurn) return startLocked(context, tx, session);
+  // The agent could not be started for the messages that wait, or the session was stopped before their turn.
+  const isTurnOver = session.status === 'error' ? last.stopReason !== null : last.stopReason === 'end_turn';
+  if (last.hasWaiting && (isTurnOver || !last.hasMessages)) return startLocked(context, tx, session);
   const isFailed = session.status === 'error' || (last.stopReason !== null && last.stopReason !== 'end_turn');
   if (!last.hasMessages || !isFailed) {
     throw new DomainError('INVALID_STATE', 'The last turn of the session was not stopped and did not fail.');

@@ -16,6 +16,12 @@ export function stoppedTurn(turn: number, { userId, serviceUserId, serviceKeyId 
   return { kind: 'TURN', data, userId, serviceUserId, serviceKeyId };
 }
 
+/** Returns the notice for a stop before the agent received the messages that wait: no turn had begun. */
+export function stoppedBeforeTurn({ userId, serviceUserId, serviceKeyId }: Owner): NewEntry {
+  const body = 'Stopped before the agent received the queued messages. They are sent with your next message.';
+  return { kind: 'NOTICE', body, data: { isStop: true }, userId, serviceUserId, serviceKeyId };
+}
+
 /** The status of a session whose turn was stopped, or that was taken out of the queue. */
 export const waitingAfterStop = {
   status: 'running',

@@ -4,7 +4,8 @@ import type { Entry } from '../../../web/src/session/entry.ts';
 
 const turn = (seq: number, phase: string, stopReason: string | null = null) =>
   ({ __typename: 'TurnEvent', id: `t${seq}`, seq, phase, stopReason }) as Entry;
-const notice = (seq: number) => ({ __typename: 'NoticeEvent', id: `n${seq}`, seq }) as Entry;
+const notice = (seq: number, isStop = false) =>
+  ({ __typename: 'NoticeEvent', id: `n${seq}`, seq, isStop }) as Entry;
 
 it('offers to retry a turn that was stopped or in which the session failed, and no other', () => {
   const started = [turn(1, 'STARTED'), notice(2)];
@@ -39,4 +40,21 @@ it('finds a message that was sent after a stop, unless it was withdrawn', () => 
   };
   expect(hasNewMessage([...stopped, message(4), withdrawal as Entry])).toBe(false);
   expect(hasNewMessage([...stopped, message(4), turn(5, 'STARTED')])).toBe(false);
+});
+
+it('offers to send the messages that wait after a stop before their turn', () => {
+  const over = [turn(1, 'STARTED'), turn(2, 'STOPPED', 'END_TURN'), message(3)];
+  expect(hasNewMessage(over)).toBe(true);
+  const stopped = [...over, notice(4, true)];
+  expect(hasNewMessage(stopped)).toBe(false);
+  expect(canRetry(stopped, 'RUNNING', true)).toBe(true);
+  expect(isBeforeTurn(stopped, 'RUNNING', true)).toBe(true);
+  expect(canRetry([message(1), notice(2, true)], 'RUNNING', true)).toBe(true);
+  // The messages were withdrawn, or another one continues the session.
+  expect(canRetry(stopped, 'RUNNING', false)).toBe(false);
+  expect(canRetry([...stopped, message(5)], 'RUNNING', true)).toBe(false);
+  // A retry sends those of the stopped turn too.
+  const twice = [turn(1, 'STARTED'), turn(2, 'STOPPED', 'CANCELLED'), message(3), notice(4, true)];
+  expect(canRetry(twice, 'RUNNING', true)).toBe(true);
+  expect(isBeforeTurn(twice, 'RUNNING', true)).toBe(false);
 });

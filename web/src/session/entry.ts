@@ -136,6 +136,7 @@ export function readEntry(reference: entry_event$key): Entry {
           createdAt
           body
           isWarning
+          isStop
           failure
           agentOutput
         }

@@ -64,6 +64,11 @@ eventType(
         'True if files that the session should have are missing, for example because the saved state of its workspace is damaged.',
       resolve: (entry) => dataOf(entry).isWarning === true,
     }),
+    isStop: t.boolean({
+      description:
+        'True if the session was stopped before the agent received the messages that wait. They are sent with the next message, or by `retryTurn`.',
+      resolve: (entry) => dataOf(entry).isStop === true,
+    }),
     ...failureFields(t),
     tags: t.stringList({
       nullable: true,

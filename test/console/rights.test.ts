@@ -47,6 +47,26 @@ describe.skipIf(missing !== null)('the console for users with few permissions', 
     await page.context().close();
   });
 
+  it('a member who opens the address of a page without permission is told so', async () => {
+    const { token } = await makeUser(test);
+    const { page } = await openSignedIn(browser, test, token);
+    const paths = [
+      'secrets',
+      'organization',
+      'webhooks',
+      'service-users',
+      'automations/new',
+      'playbooks/new',
+      'knowledge/new',
+    ];
+    for (const path of paths) {
+      await page.goto(`/manage/${path}`);
+      await page.getByText('You can’t use this page').waitFor();
+      expect(await page.locator('#main').getByRole('button').count(), path).toBe(0);
+    }
+    await page.context().close();
+  });
+
   it('a user who may only view sees no action to create', async () => {
     const { roleId } = await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_SESSIONS']);
     const { token } = await makeUser(test, { roleId });

@@ -58,6 +58,8 @@ describe.skipIf(missing !== null)('a sign-in link for a user', { timeout: 120_00
     await enter.click();
     await guest.page.locator('#main').waitFor();
     expect(await pending()).toBe(0);
+    await guest.page.getByRole('link', { name: 'Create a token' }).waitFor();
+    await guest.pictures('home-after-link');
     // The user creates a token, without a further confirmation.
     await guest.page.goto(`${test.url}/manage/my-tokens`);
     await guest.page.getByText('No tokens yet.').waitFor();
@@ -82,6 +84,37 @@ describe.skipIf(missing !== null)('a sign-in link for a user', { timeout: 120_00
     await guest.page.getByRole('button', { name: 'Use link' }).click();
     await guest.page.getByRole('alert').getByText('That link isn’t valid.').waitFor();
     await guest.page.context().close();
+    await page.context().close();
+  });
+
+  it('says how to confirm later to a user who has no token', async () => {
+    const { data } = await graphql(test, test.adminToken, mutationDocument('createUser', 'user { userId }'), {
+      input: { email: 'mary@example.com', roleId: 'org_member', scope: { organizationId: test.organizationId } },
+    });
+    const { userId } = data.createUser.user;
+    const link = await graphql(test, test.adminToken, mutationDocument('createSignInLink', 'url'), {
+      input: { userId },
+    });
+    const { page } = await openWindow(browser, test, {});
+    await page.goto(`${test.url}/sign-in${new URL(link.data.createSignInLink.url).hash}`);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('link', { name: 'Create a token' }).click();
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByLabel('Name').fill('Laptop');
+    await test.app.services.store.execute(
+      `update console_session set confirmed_at = confirmed_at - interval '11 minutes' where user_id = $1`,
+      [userId.replace('user-', '')],
+    );
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Create (?:key|token)$/ })
+      .click();
+    const dialog = page.getByRole('dialog', { name: 'Confirm your sign-in' });
+    await dialog.getByText('Ask an administrator for a new sign-in link').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    // The form stays as it was.
+    expect(await page.getByLabel('Name').inputValue()).toBe('Laptop');
     await page.context().close();
   });
 

@@ -4,8 +4,9 @@ import type { Entry } from '../../../web/src/session/entry.ts';
 
 const turn = (seq: number, phase: string, stopReason: string | null = null) =>
   ({ __typename: 'TurnEvent', id: `t${seq}`, seq, phase, stopReason }) as Entry;
-const notice = (seq: number, isStop = false) =>
-  ({ __typename: 'NoticeEvent', id: `n${seq}`, seq, isStop }) as Entry;
+const notice = (seq: number, isStop = false) => ({ __typename: 'NoticeEvent', id: `n${seq}`, seq, isStop }) as Entry;
+const message = (seq: number) =>
+  ({ __typename: 'SessionMessage', id: `m${seq}`, seq, type: 'USER_MESSAGE', answer: null }) as Entry;
 
 it('offers to retry a turn that was stopped or in which the session failed, and no other', () => {
   const started = [turn(1, 'STARTED'), notice(2)];
@@ -26,8 +27,6 @@ it('tells a failure before a turn from one in a turn', () => {
 });
 
 it('finds a message that was sent after a stop, unless it was withdrawn', () => {
-  const message = (seq: number) =>
-    ({ __typename: 'SessionMessage', id: `m${seq}`, seq, type: 'USER_MESSAGE', answer: null }) as Entry;
   const stopped = [turn(1, 'STARTED'), message(2), turn(3, 'STOPPED', 'CANCELLED')];
   expect(hasNewMessage(stopped)).toBe(false);
   expect(hasNewMessage([...stopped, message(4)])).toBe(true);

@@ -1,12 +1,14 @@
 import { lazy, Suspense } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import { FirstPage } from '../getting-started/first-page.tsx';
+import { mayOpen } from '../layout/page-access.ts';
 import { Shell } from '../layout/shell.tsx';
 import { pages as texts } from '../texts/app.ts';
 import { common } from '../texts/common.ts';
 import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
 import { FocusOnNavigation } from './focus-on-navigation.tsx';
+import { useSigned } from './gate.tsx';
 import { loadWithRetry } from './load-with-retry.ts';
 import { pageLoaders, sessionPath } from './page-loaders.ts';
 import { SessionChunk } from './session-chunk.tsx';
@@ -19,11 +21,17 @@ const pages = Object.entries(pageLoaders).map(
 /** The page of the current path, inside the common frame. */
 export function Pages() {
   const [location] = useLocation();
+  const signed = useSigned();
   return (
     <Shell>
       <ErrorBoundary resetKey={location}>
         <Suspense fallback={<Loading label={common.loadingPage} />}>
           <Switch>
+            {!mayOpen(location, signed) && (
+              <Route>
+                <Empty title={texts.noAccess} text={texts.noAccessText} />
+              </Route>
+            )}
             <Route path="/">
               <FirstPage />
             </Route>

@@ -14,6 +14,7 @@ import { findDraft, saveDraft } from '../ui/drafts.ts';
 import { useToasts } from '../ui/toasts.tsx';
 import { Checklist } from './checklist.tsx';
 import { RecentPrompts } from './recent-prompts.tsx';
+import { TokenReminder } from './token-reminder.tsx';
 
 /** The home page: the form for a new session, the user's recent prompts, and what is left to set up. */
 export function HomePage({ organizationId }: { readonly organizationId: string }) {
@@ -42,6 +43,11 @@ export function HomePage({ organizationId }: { readonly organizationId: string }
   return (
     <div className="page home">
       <h1>{texts.heading}</h1>
+      <Quiet>
+        <Suspense fallback={null}>
+          <TokenReminder />
+        </Suspense>
+      </Quiet>
       <div className="card home-composer">
         <NewSessionForm
           draft={draft}

@@ -1,4 +1,7 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
+import type { IEnvironment } from 'relay-runtime';
+import type { confirmDialogQuery } from '../__generated__/confirmDialogQuery.graphql.ts';
 import { onConfirmationNeeded, sendConfirmation } from '../relay/confirm.ts';
 import { syncSession } from '../relay/session-sync.ts';
 import { common } from '../texts/common.ts';
@@ -36,14 +39,59 @@ interface DialogProps {
   readonly onDone: (isConfirmed: boolean) => void;
 }
 
+/** What the user can confirm with. */
+type Credential = { readonly provider: Provider } | 'tokenOfUser' | 'token' | 'none';
+
+const viewerQuery = graphql`
+  query confirmDialogQuery {
+    viewer {
+      principalType
+      apiKeys(first: 1, filter: { status: ACTIVE }) {
+        nodes {
+          id
+        }
+      }
+    }
+  }
+`;
+
+async function findCredential(environment: IEnvironment): Promise<Credential> {
+  const [{ provider }, found] = await Promise.all([
+    fetchProviders(),
+    fetchQuery<confirmDialogQuery>(environment, viewerQuery, {})
+      .toPromise()
+      .catch(() => undefined),
+  ]);
+  if (provider !== null) return { provider };
+  if (found?.viewer.principalType !== 'USER') return 'token';
+  return found.viewer.apiKeys?.nodes.length === 0 ? 'none' : 'tokenOfUser';
+}
+
 // Users confirm in the way in which they signed in.
 function ConfirmChoice({ onDone }: DialogProps) {
-  const [provider, setProvider] = useState<Provider | null | undefined>(undefined);
+  const environment = useRelayEnvironment();
+  const [credential, setCredential] = useState<Credential | null>(null);
   useEffect(() => {
-    void fetchProviders().then((found) => setProvider(found.provider));
-  }, []);
-  if (provider === undefined) return null;
-  return provider === null ? <ConfirmDialog onDone={onDone} /> : <ProviderDialog provider={provider} onDone={onDone} />;
+    void findCredential(environment).then(setCredential);
+  }, [environment]);
+  if (credential === null) return null;
+  if (typeof credential === 'object') return <ProviderDialog provider={credential.provider} onDone={onDone} />;
+  if (credential === 'none') return <NoTokenDialog onDone={onDone} />;
+  const hint = credential === 'tokenOfUser' ? texts.userHint : texts.administratorHint;
+  return <ConfirmDialog hint={hint} onDone={onDone} />;
+}
+
+// A user who was signed in by a link more than ten minutes ago, and has created no token.
+function NoTokenDialog({ onDone }: DialogProps) {
+  return (
+    <Dialog
+      title={texts.titleWithoutToken}
+      onClose={() => onDone(false)}
+      actions={<Button onClick={() => onDone(false)}>{common.close}</Button>}
+    >
+      <p>{texts.withoutToken}</p>
+    </Dialog>
+  );
 }
 
 // In another tab, so that this page and its forms stay as they are.
@@ -67,7 +115,7 @@ function ProviderDialog({ provider: { label }, onDone }: DialogProps & { readonl
   );
 }
 
-function ConfirmDialog({ onDone }: DialogProps) {
+function ConfirmDialog({ hint, onDone }: DialogProps & { readonly hint: string }) {
   const form = useId();
   const field = useRef<HTMLInputElement>(null);
   const [error, setError] = useState<string | null>(null);
@@ -113,7 +161,7 @@ function ConfirmDialog({ onDone }: DialogProps) {
           required
           placeholder={texts.tokenPlaceholder}
           error={error}
-          hint={texts.tokenHint}
+          hint={hint}
         />
       </form>
     </Dialog>

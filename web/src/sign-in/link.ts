@@ -63,6 +63,20 @@ export function forgetUserLink(): void {
   }
 }
 
+const signedInKey = 'switchyard:signed-in-by-link';
+
+/** Remembers in this tab that a link signed the user in: the user may have no other way to sign in yet. */
+export function rememberLinkSignIn(): void {
+  try {
+    sessionStorage.setItem(signedInKey, 'true');
+  } catch {
+    // Without storage, nothing reminds the user to create a token.
+  }
+}
+
+/** Returns true if a link signed the user in in this tab. */
+export const isSignedInByLink = (): boolean => readText(signedInKey) !== null;
+
 function readText(name: string): string | null {
   try {
     return sessionStorage.getItem(name);

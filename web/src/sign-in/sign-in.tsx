@@ -11,7 +11,15 @@ import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Mark } from '../ui/icons.tsx';
 import { CallbackPage } from './callback-page.tsx';
-import { forgetLink, forgetUserLink, type SignInLink, takeLink, takeUserLink, type UserLink } from './link.ts';
+import {
+  forgetLink,
+  forgetUserLink,
+  rememberLinkSignIn,
+  type SignInLink,
+  takeLink,
+  takeUserLink,
+  type UserLink,
+} from './link.ts';
 import { ProviderButtons } from './provider-buttons.tsx';
 import { takeAnswer } from './sign-on.ts';
 import { UserLinkForm } from './user-link-form.tsx';
@@ -74,7 +82,10 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
       forgetLink();
       forgetUserLink();
     }
-    if (refusal === null) return finishSignIn();
+    if (refusal === null) {
+      if ('userLink' in input) rememberLinkSignIn();
+      return finishSignIn();
+    }
     setOffer(null);
     setUserLink(null);
     setError({ isOfToken: 'token' in input || (refusal.status !== 401 && 'link' in input), message: refusal.message });

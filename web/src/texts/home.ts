@@ -1,4 +1,4 @@
-import type { Strings } from './kit.ts';
+import { rich, type Strings } from './kit.ts';
 
 export const home = {
   title: 'Home',
@@ -16,4 +16,8 @@ export const checklist = {
   session: 'Start your first session',
   invite: 'Invite someone',
   done: ({ step }: Strings<'step'>) => `${step}: done`,
+};
+
+export const tokenReminder = {
+  createToken: rich('<link>Create a token</link> now, so that you can sign in again. Your sign-in link worked once.'),
 };

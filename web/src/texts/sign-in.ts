@@ -4,11 +4,15 @@ import { type Numbers, rich, type Strings } from './kit.ts';
 export const confirmDialog = {
   title: 'Confirm with your token',
   titleWithProvider: 'Confirm your sign-in',
+  titleWithoutToken: 'Confirm your sign-in',
   confirm: 'Confirm',
-  intro: 'For security, confirm it’s you. Enter your token.',
+  intro: 'For security, confirm it’s you. The confirmation lasts 10 minutes.',
   tokenPlaceholder: 'cog_… or apk_…',
-  tokenHint:
-    'If you signed in with the link that the service printed, use the administrator’s token printed beside it. The confirmation lasts 10 minutes.',
+  userHint: 'Any of your personal access tokens.',
+  administratorHint:
+    'The token that you signed in with. If you used the link that the service printed, it is the administrator’s token beside it.',
+  withoutToken:
+    'You have no token yet to confirm with. Ask an administrator for a new sign-in link and open it in this browser. Then repeat this within 10 minutes.',
 };
 
 export const signIn = {

@@ -71,6 +71,19 @@ describe.skipIf(missing !== null)('the console while the service is unavailable'
     await unconfirmed.waitFor();
     await message.press('Enter');
     await page.getByText('say later', { exact: true }).first().waitFor();
+
+    // A form says so too, and that it can be sent again.
+    await page.goto('/');
+    const prompt = page.getByPlaceholder('Describe a task');
+    await prompt.fill('say from the form');
+    await server.kill();
+    await lost.waitFor();
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.locator('.problem').getByText('Can’t reach the service.').waitFor();
+    server = await startServer(env);
+    await page.locator('.problem').getByText('The connection is back. Try again.').waitFor();
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.getByText('from the form', { exact: true }).first().waitFor();
     await server.stop();
   });
 });

@@ -7,6 +7,7 @@ import { ModelPicker } from '../pickers/model-picker.tsx';
 import { RepositoriesPicker } from '../pickers/repositories-picker.tsx';
 import { usePlaybookChoices } from '../pickers/use-playbook-choices.ts';
 import { useSnapshotChoices } from '../pickers/use-snapshot-choices.ts';
+import { useCurrentErrors } from '../relay/use-current-errors.ts';
 import { OptionSelect } from '../session/agent-options.tsx';
 import { useCompletion } from '../session/use-completion.tsx';
 import { common } from '../texts/common.ts';
@@ -110,7 +111,8 @@ function DefaultAgentWarning({ problem, agent }: DefaultAgentWarningProps) {
 const rareFields = ['title', 'tags', 'snapshotId', 'maxAcuLimit'];
 
 function Fields({ draft, playbookId, prompt, onPrompt, isShort = false, children }: NewSessionFormProps) {
-  const { organizationId, errors, uploads, repositories } = draft;
+  const { organizationId, uploads, repositories } = draft;
+  const errors = useCurrentErrors(draft.errors);
   const isOver = useFileDrop(uploads.add);
   const playbooks = usePlaybookChoices(organizationId);
   const snapshots = useSnapshotChoices(organizationId);

@@ -45,6 +45,7 @@ export const common = {
   defaultBranch: 'Default branch',
   createKey: 'Create key',
   notReachable: 'Can’t reach the service.',
+  reachableAgain: 'The connection is back. Try again.',
   actions: 'Actions',
   noLimit: 'No limit',
   noOrganization: 'No organization',

@@ -12,6 +12,7 @@ import type {
 } from '../../__generated__/automationFormUpdateMutation.graphql.ts';
 import type { automationFragment_automation$key } from '../../__generated__/automationFragment_automation.graphql.ts';
 import { useSigned } from '../../app/gate.tsx';
+import { useCurrentErrors } from '../../relay/use-current-errors.ts';
 import { useMutation } from '../../relay/use-mutation.ts';
 import { automationForm as texts } from '../../texts/automation-form.ts';
 import { common } from '../../texts/common.ts';
@@ -225,7 +226,7 @@ export function AutomationForm({ automation, onCancel, onAgain, onDone }: Automa
       onAgain();
     });
   };
-  const beside = problemBeside(problems, ...fieldNames);
+  const beside = problemBeside(useCurrentErrors(problems) ?? [], ...fieldNames);
   return (
     <form className="form card sheet" ref={form} onSubmit={(event) => void submit(event)}>
       {draftState.isRestored && <Restored onDiscard={() => toasts.say(discardedText, draftState.discard())} />}

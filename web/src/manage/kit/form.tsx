@@ -1,3 +1,4 @@
+import { useCurrentErrors } from '../../relay/use-current-errors.ts';
 /** An error that the service found in the input. */
 export interface FormProblem {
   readonly message: string;
@@ -64,7 +65,7 @@ interface FormErrorsProps {
 
 /** The errors that no field of the form shows. */
 export function FormErrors({ errors, fieldNames = [] }: FormErrorsProps) {
-  const others = errors?.filter(({ path }) => !path?.some((part) => fieldNames.includes(part))) ?? [];
+  const others = useCurrentErrors(errors)?.filter(({ path }) => !path?.some((part) => fieldNames.includes(part))) ?? [];
   if (others.length === 0) return null;
   return (
     <p className="problem" role="alert">

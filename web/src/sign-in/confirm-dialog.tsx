@@ -39,7 +39,7 @@ interface DialogProps {
   readonly onDone: (isConfirmed: boolean) => void;
 }
 
-/** What the user can confirm with. */
+/** A means by which the user can confirm. */
 type Credential = { readonly provider: Provider } | 'tokenOfUser' | 'token' | 'none';
 
 const viewerQuery = graphql`

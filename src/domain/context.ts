@@ -147,4 +147,6 @@ export interface Context extends Services {
   readonly address: string | null;
   /** True if the caller is the web console: version 1 has its own words for requests from there. */
   readonly isConsole?: boolean;
+  /** The unprefixed id of the automation whose run acts. */
+  readonly automationId?: string;
 }

@@ -1,6 +1,6 @@
 import type { Store } from '../store/store.ts';
 import type { Page, PageLimits, PageRequest } from './pages.ts';
-import { type SortColumns, type SortedList, sortedPage } from './sorted-pages.ts';
+import { type SortColumns, type SortedList, type SortedPage, sortedPage } from './sorted-pages.ts';
 
 /** Adds a value to a statement and returns its placeholder. */
 export type Bind = (value: unknown) => string;
@@ -27,6 +27,8 @@ export interface NestedList<T> extends SortedList {
   readonly where: (bind: Bind) => readonly string[];
   /** The same rows from another table that has their order. */
   readonly through?: ((bind: Bind) => RowSource) | undefined;
+  /** An index that may find all matching rows. */
+  readonly candidates?: ((bind: Bind) => Candidates) | undefined;
   /** The type of an item; never set. */
   readonly item?: T;
 }
@@ -38,6 +40,13 @@ export interface RowSource {
   readonly where: readonly string[];
   /** The columns that have the list's order, and equal those of the row. */
   readonly sortColumns: SortColumns;
+}
+
+/** The rows that an index finds. If there are at most `max`, each row of the list is one of them. */
+export interface Candidates {
+  /** A query of their ids, for the row `owner`, that returns at most one more than `max`. */
+  readonly query: string;
+  readonly max: number;
 }
 
 /** Owners that are organizations of an enterprise, in {@link NestedList.owners}. */
@@ -78,18 +87,46 @@ export async function listNested<T extends Keyed>(
   const [list] = lists;
   if (!list) return [];
   const { values, bind, from, of } = startOf(list, lists);
-  const through = list.through?.(bind);
-  const page = sortedPage(list, request, limits, bind, through?.sortColumns);
-  const where = [...(through?.where ?? list.where(bind)), ...page.beyond].join(' and ');
+  const { page, sql } = readPage(list, of, request, limits, bind);
   const rows = await store.query<T & { ownerPosition: number }>(
     `select owner.position::int as "ownerPosition", ${list.columns} ${from} cross join lateral (
-       select ${list.row}.* from ${through?.from ?? of} where ${where} ${page.sourceOrder} limit ${page.limit}) ${list.row} ${list.joins ?? ''} ${page.order.replace('order by', 'order by owner.position,')}`,
+       ${sql}) ${list.row} ${list.joins ?? ''} ${page.order.replace('order by', 'order by owner.position,')}`,
     values,
   );
   const found = lists.map((): T[] => []);
   const toItem = list.toItem ?? ((row: never) => row as T);
   for (const { ownerPosition, ...row } of rows) found[ownerPosition - 1]?.push(toItem(row as never));
   return found.map((items) => page.toPage(items));
+}
+
+/**
+ * Returns the query of one page of the list of `owner`, with the rows of `from` and in their order, and the function that creates the
+ * page. Throws the errors of `pageWindow`.
+ */
+export function readPage<T>(
+  list: NestedList<T>,
+  from: string,
+  request: PageRequest,
+  limits: PageLimits,
+  bind: Bind,
+): { readonly page: SortedPage; readonly sql: string } {
+  const { row } = list;
+  const read = (source: string, where: readonly string[], { beyond, sourceOrder, limit }: SortedPage) =>
+    `select ${row}.* from ${source} where ${[...where, ...beyond].join(' and ')} ${sourceOrder} limit ${limit}`;
+  const through = list.through?.(bind);
+  const page = sortedPage(list, request, limits, bind, through?.sortColumns);
+  const inOrder = (...more: string[]) =>
+    read(through?.from ?? from, [...(through?.where ?? list.where(bind)), ...more], page);
+  const candidates = list.candidates?.(bind);
+  if (!candidates) return { page, sql: inOrder() };
+  const { query, max } = candidates;
+  // `offset 0` forces the planner to look up one row for each id.
+  const byIds = `unnest(candidate.ids) found (id) cross join lateral (
+    select * from ${from} where ${[`${row}.id = found.id`, ...list.where(bind)].join(' and ')} offset 0) ${row}`;
+  const few = read(byIds, [`cardinality(candidate.ids) <= ${max}`], sortedPage(list, request, limits, bind));
+  const sql = `select ${row}.* from (select array(${query}) as ids offset 0) candidate cross join lateral (
+      (${few}) union all (${inOrder(`cardinality(candidate.ids) > ${max}`)})) ${row} ${page.order} limit ${page.limit}`;
+  return { page, sql };
 }
 
 /** The parts of a list that determine its length. */

@@ -1,6 +1,18 @@
 /** Maximum length of a search text, in UTF-16 code units. */
 export const maxSearchLength = 1_000;
 
+/** Maximum number of words of a search: each is a pattern that every searched text is tested with. */
+const maxWords = 20;
+const firstWords = new RegExp(`^(?:\\S+\\s+){${maxWords - 1}}`, 'u');
+
+/** Splits a search text into its words. If it has more than 20, the last one is the rest of the text as it is. */
+export function wordsOf(text: string): string[] {
+  const trimmed = text.trim();
+  const [first] = firstWords.exec(trimmed) ?? [];
+  const words = (first ?? trimmed).split(/\s+/u).filter((word) => word !== '');
+  return first === undefined ? words : [...words, trimmed.slice(first.length)];
+}
+
 /**
  * A case-insensitive search for a text in other texts. PostgreSQL knows the case of non-ASCII letters in some locales
  * only, so the pattern lists the variants of each character: a statement and the process then find the same, on every
@@ -15,7 +27,7 @@ export interface TextSearch {
 
 /** Creates the search for a text, which must be well-formed and contain no NUL. */
 export function textSearch(text: string): TextSearch {
-  const variants = Array.from(text, variantsOf);
+  const variants = Array.from(text, codesOf);
   const inProcess = new RegExp(
     write(variants, (code) => `\\u{${code.toString(16)}}`),
     'u',
@@ -27,10 +39,12 @@ export function textSearch(text: string): TextSearch {
 }
 
 /** Returns a character and its other cases that are a single character too: "ß" does not become "SS". */
-function variantsOf(character: string): number[] {
+export function variantsOf(character: string): string[] {
   const cases = [character, character.toLowerCase(), character.toUpperCase()];
-  return [...new Set(cases.filter((each) => Array.from(each).length === 1).map((each) => each.codePointAt(0) ?? 0))];
+  return [...new Set(cases.filter((each) => Array.from(each).length === 1))];
 }
+
+const codesOf = (character: string): number[] => variantsOf(character).map((each) => each.codePointAt(0) ?? 0);
 
 const write = (variants: readonly (readonly number[])[], escapeCode: (code: number) => string): string =>
   variants

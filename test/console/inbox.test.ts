@@ -325,7 +325,7 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 240_000 }, () => {
     await inbox(page).getByRole('button', { name: 'Notify me when a session needs me' }).click();
     await page.getByText('You’ll be notified while the console is open in this browser.').waitFor();
     await change(all.test, ids['Make the search quick'] ?? '', waiting);
-    await expect.poll(shown).toEqual([['Make the search quick', 'Waiting for you']]);
+    await expect.poll(shown).toEqual([['Make the search quick', 'Needs you']]);
     await page.evaluate(() => (globalThis as any).shown[0].press());
     await page.getByRole('heading', { name: 'Make the search quick' }).waitFor();
     await inbox(page).getByRole('button', { name: 'Stop notifying me' }).click();

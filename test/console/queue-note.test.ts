@@ -37,7 +37,7 @@ describe.skipIf(missing !== null)('a session that waits', { timeout: 240_000 }, 
     await run('update run set queued_at = null, delivered_seq = 100 where session_id = $1', [bare(id)]);
     const { page, consoleErrors } = await all.open(`/sessions/${id}`);
     const badge = page.locator('.session-name').getByRole('status');
-    await badge.getByText('Waiting for you').waitFor();
+    await badge.getByText('Needs you').waitFor();
     await page.getByRole('button', { name: 'Retry' }).waitFor();
     await run('update run set delivered_seq = 0 where session_id = $1', [bare(id)]);
     await page.getByLabel('Message to the agent').fill('Go on');

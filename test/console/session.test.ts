@@ -69,7 +69,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 240_000 }, ()
     await page.getByLabel('Title', { exact: true }).fill('From the console');
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.getByRole('heading', { name: 'From the console' }).waitFor();
-    await page.getByText('Waiting for you').waitFor();
+    await page.locator('#main').getByText('Needs you', { exact: true }).waitFor();
     const question = page.getByRole('region', { name: 'Question' });
     expect(await question.textContent()).toContain('Which colour?');
     await page.getByRole('tab', { name: 'Plan 0/2 steps done' }).waitFor();
@@ -100,7 +100,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 240_000 }, ()
       await route.fulfill({ response });
     });
     await page.goto(`/sessions/${id}`);
-    await page.getByText('Waiting for you').waitFor();
+    await page.locator('#main').getByText('Needs you', { exact: true }).waitFor();
     const box = page.getByLabel('Message to the agent');
     await box.fill('Blue');
     await page.keyboard.press('Enter');
@@ -122,7 +122,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 240_000 }, ()
     const { page, consoleErrors: pageErrors } = await openSignedIn(browser, test, test.adminToken);
     const letOn = await holdSockets(page);
     await page.goto(`/sessions/${id}`);
-    await page.getByText('Waiting for you').waitFor();
+    await page.locator('#main').getByText('Needs you', { exact: true }).waitFor();
     const answer = 'mutation($input: SendMessageInput!) { sendMessage(input: $input) { userErrors { message } } }';
     await graphql(test, test.adminToken, answer, { input: { sessionId: id, body: 'Blue' } });
     await waitUntilEnded(test, id);
@@ -187,7 +187,7 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 240_000 }, ()
     await page.getByRole('listitem').filter({ hasText: 'Limited' }).getByText(wait).waitFor();
     await page.getByRole('link', { name: 'Limited' }).click();
     await page.getByRole('button', { name: 'Stop' }).click();
-    await page.locator('#main').getByText('Waiting for you', { exact: true }).waitFor();
+    await page.locator('#main').getByText('Needs you', { exact: true }).waitFor();
     expect(await banner.count()).toBe(0);
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();

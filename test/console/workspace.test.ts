@@ -103,7 +103,7 @@ describe.skipIf(missing !== null)('a session’s workspace on its page', { timeo
     await deleteButton(page).waitFor();
     await page.getByLabel('Message to the agent').fill('ask More?');
     await page.keyboard.press('Enter');
-    await page.getByText('Waiting for you').waitFor();
+    await page.locator('#main').getByText('Needs you', { exact: true }).waitFor();
     expect(await deleteButton(page).count()).toBe(0);
     await page.getByRole('button', { name: 'Suspend' }).click();
     await deleteButton(page).waitFor();

@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { globalId, newId } from '../../src/domain/ids.ts';
 import { graphql } from '../support/app.ts';
 import { seedAuditEntries } from '../support/audit.ts';
+import { createAutomation } from '../support/automations.ts';
 import { isOfSigningIn } from '../support/key-changes.ts';
 import { type List, readAll, readPage } from '../support/pages.ts';
+import { runMutation } from '../support/people.ts';
 import { makeKey, makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { useApp } from '../support/use-app.ts';
@@ -68,7 +70,7 @@ describe.each(['DESC', 'ASC'])('%s', (direction) => {
 const fields = `{ nodes {
   id auditLogId action createdAt actorName apiKeyId address organizationId targetId data
   actor { __typename ... on User { email userId } ... on ServiceUser { name } }
-  organization { name } session { sessionId }
+  organization { name } session { sessionId } automation { name }
 } }`;
 
 async function read(args: string, token = test.adminToken): Promise<any[]> {
@@ -94,6 +96,7 @@ it('shows the actor, the organization, the target, the action, the key and the a
     organizationId,
     organization: { name: `Audited ${organizations}` },
     session: { sessionId: `devin-${sessionId}` },
+    automation: null,
     targetId: `devin-${sessionId}`,
     data: {},
   });
@@ -101,6 +104,61 @@ it('shows the actor, the organization, the target, the action, the key and the a
     id: entry.id,
   });
   expect(data.node).toEqual({ __typename: 'AuditLogEntry', id: entry.id });
+});
+
+it('names the automation whose run acted, also beside the user that it runs as', async () => {
+  const { organizationId, token } = await makeOwn();
+  const target = await createSession(test, { organizationId }, token);
+  const actions = [
+    { startSession: { prompt: 'Sweep.' } },
+    { messageSession: { prompt: 'Swept?', targetSessionId: `devin-${target}` } },
+  ];
+  const { automation } = await createAutomation(test, { organizationId, name: 'Nightly', actions }, token);
+  await runMutation(test, 'runAutomation', 'run { status }', { automationId: automation.automationId }, token);
+  const [ran, sent, created] = await read('first: 3');
+  const bySelf = {
+    actor: { __typename: 'SystemPrincipal' },
+    actorName: null,
+    apiKeyId: null,
+    automation: { name: 'Nightly' },
+  };
+  expect([sent, created]).toMatchObject([
+    { action: 'SEND_MESSAGE', ...bySelf, session: { sessionId: `devin-${target}` } },
+    { action: 'CREATE_SESSION', ...bySelf },
+  ]);
+  expect(ran).toMatchObject({ action: 'RUN_AUTOMATION', automation: null });
+  const ada = await makeUser(test, { organizationId, name: 'Ada', roleId: 'org_admin' });
+  const own = await createAutomation(test, { organizationId, name: 'Mine', runAs: { type: 'CREATOR' } }, ada.token);
+  await runMutation(test, 'runAutomation', 'run { status }', { automationId: own.automation.automationId }, ada.token);
+  const [mine] = await read('first: 1 filter: { actions: [CREATE_SESSION] }');
+  expect(mine).toMatchObject({ actorName: 'Ada', apiKeyId: null, automation: { name: 'Mine' } });
+});
+
+it('records that sessions are archived, unarchived, renamed and tagged, each once and only if they change', async () => {
+  const { organizationId, token, serviceUserId } = await makeOwn();
+  const sessionId = `devin-${await createSession(test, { organizationId, title: 'Before' }, token)}`;
+  const act = (field: string, input: object, selection = 'session { title }') =>
+    runMutation(test, field, selection, { ...input }, token);
+  await act('updateSession', { sessionId, title: 'After', tags: ['a'] });
+  await act('updateSession', { sessionId, title: 'After' });
+  await act('tagSessions', { selection: { sessionIds: [sessionId] }, tags: ['b'] }, 'results { sessionId }');
+  await act('archiveSession', { sessionId });
+  await act('archiveSession', { sessionId });
+  await act('unarchiveSessions', { selection: { sessionIds: [sessionId] } }, 'results { sessionId }');
+  await act('unarchiveSession', { sessionId });
+  await act('terminateSession', { sessionId, archive: true });
+  const entries = await read(`first: 20 filter: { actorId: "${serviceUserId}" }`);
+  expect(entries.map(({ action, data: { changed } }) => [action, changed])).toEqual([
+    ['ARCHIVE_SESSION', undefined],
+    ['TERMINATE_SESSION', undefined],
+    ['UNARCHIVE_SESSION', undefined],
+    ['ARCHIVE_SESSION', undefined],
+    ['SLEEP_SESSION', undefined],
+    ['UPDATE_SESSION', 'tags'],
+    ['UPDATE_SESSION', 'title tags'],
+    ['CREATE_SESSION', undefined],
+  ]);
+  expect(entries.every(({ session }) => session.sessionId === sessionId)).toBe(true);
 });
 
 it('filters by a user, a service user or a key, and finds nothing for an unknown id', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { graphql } from '../support/app.ts';
-import { makeManager, runMutation } from '../support/people.ts';
+import { makeManager, makeRole, runMutation } from '../support/people.ts';
+import { makeUser } from '../support/principals.ts';
+import { rowsRead } from '../support/rows-read.ts';
 import { createSession, makeOrganization } from '../support/sessions.ts';
 import { useApp } from '../support/use-app.ts';
 
@@ -36,6 +38,44 @@ describe('the tags of an organization', () => {
     expect((await setDefault(organizationId, 'c')).organization).toMatchObject({ defaultTag: 'c' });
     expect((await setDefault(organizationId, null)).organization).toMatchObject({ defaultTag: null });
     expect(await act('replaceAllowedTags', { ...on, tags: [] })).toMatchObject(rules([], null));
+  });
+
+  it('in use are those of its sessions, each once, for everybody who may see them', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'In use');
+    const other = await makeOrganization(test, 'Elsewhere');
+    const used = (as: string, id = organizationId) =>
+      graphql(test, as, 'query($id: ID!) { organization(id: $id) { name tagsInUse } }', { id });
+    expect((await used(token)).data.organization).toEqual({ name: 'In use', tagsInUse: [] });
+    for (const tags of [['b', 'a'], ['b'], ['Z', 'ä'], []]) await createSession(test, { organizationId, tags }, token);
+    await createSession(test, { tags: ['c'] }, other.token);
+    expect((await used(token)).data.organization.tagsInUse).toEqual(['Z', 'a', 'b', 'ä']);
+    // Several organizations in one statement.
+    const all = await graphql(test, test.adminToken, '{ organizations(first: 100) { nodes { name tagsInUse } } }');
+    const tagsOf = (name: string) =>
+      all.data.organizations.nodes.find((each: { name: string }) => each.name === name)?.tagsInUse;
+    expect([tagsOf('In use'), tagsOf('Elsewhere')]).toEqual([['Z', 'a', 'b', 'ä'], ['c']]);
+    const { roleId } = await makeRole(test, 'ORGANIZATION', ['VIEW_ORG_MEMBERSHIP']);
+    const blind = await makeUser(test, { organizationId, roleId });
+    expect(await used(blind.token)).toMatchObject({
+      data: { organization: { tagsInUse: null } },
+      errors: [{ extensions: { code: 'FORBIDDEN' } }],
+    });
+  });
+
+  it('in use are at most the first thousand, and one row is read for each', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Very many');
+    const { store } = test.app.services;
+    await store.execute(
+      `insert into session_tag (organization_id, tag, created_at, session_id)
+       select $1, 'tag ' || (10000 + n % 1200), now(), md5(n::text) from generate_series(1, 12000) n`,
+      [organizationId.slice(4)],
+    );
+    await store.execute('analyze session_tag');
+    const query = 'query($id: ID!) { organization(id: $id) { tagsInUse } }';
+    const { answer, read } = await rowsRead(test, () => graphql(test, token, query, { id: organizationId }));
+    const { tagsInUse } = answer.data.organization;
+    expect([tagsInUse.length, tagsInUse[0], tagsInUse.at(-1)]).toEqual([1_000, 'tag 10000', 'tag 10999']);
+    expect(read.session_tag).toBeLessThanOrEqual(1_000);
   });
 
   it('apply to new sessions', async () => {

@@ -160,7 +160,7 @@ const conditions: fc.Arbitrary<SessionConditions> = fc.record(
     createdBefore: minute,
     updatedAfter: minute,
     updatedBefore: minute,
-    search: oneOf(['', 'rel', 'LEASE', 'ä', 'Ä', 'i', 'İ', 'σ', 'ΣΑΣ', '%', '_', '😀', '1.']),
+    search: oneOf(['', 'rel', 'LEASE', 'ä', 'Ä', 'i', 'İ', 'σ', 'ΣΑΣ', '%', '_', '😀', '1.', '1 REL', 'x rel', ' ']),
     isOver: fc.boolean(),
     sessionIds: fc.array(fc.nat({ max: 400 }), { maxLength: 40 }).map((of) => of.map((n) => sessionIds[n] ?? none)),
   },

@@ -85,6 +85,9 @@ const cases: [string, () => Record<string, unknown>, string[]][] = [
   ],
   ['part of the title', () => ({ search: 'o' }), ['Four_', 'Two', 'One']],
   ['part of the title in other letters', () => ({ search: 'three' }), ['THREE 100%']],
+  ['words of the title in another order', () => ({ search: ' 100  thr' }), ['THREE 100%']],
+  ['words of which the title has only one', () => ({ search: 'three 200' }), []],
+  ['nothing but spaces', () => ({ search: '  ' }), [...titles].reverse()],
   ['signs that SQL would match with', () => ({ search: '%' }), ['THREE 100%']],
   ['another such sign', () => ({ search: '_' }), ['Four_']],
   [

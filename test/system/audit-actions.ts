@@ -6,43 +6,16 @@ import { replaceAllowedTags } from '../../src/domain/identity/organizations/allo
 import { updateServiceUser } from '../../src/domain/identity/people/service-users.ts';
 import { prefixedId } from '../../src/domain/ids.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../src/domain/library/knowledge/change-folders.ts';
-import { openPullRequest } from '../../src/domain/open-pull-requests/open-pull-request.ts';
-import { suspendSession } from '../../src/domain/sessions/suspend-session.ts';
 import { call, makeUser } from '../rest/rest-app.ts';
-import { seedFollowUp, seedSessionRepository } from '../support/followed-pull-requests.ts';
 import { secretCanary } from '../support/leaks.ts';
 import { keyInput, roleInput } from '../support/principals.ts';
 import { type Actor, type AuditedAction, agentText } from './audit-actor.ts';
 import { checkpointAuditedActions } from './checkpoint-audit-actions.ts';
 import { credentialAuditedActions } from './credential-audit-actions.ts';
 import { groupAuditedActions } from './group-audit-actions.ts';
+import { sessionAuditedActions } from './session-audit-actions.ts';
 
 const inOrganization = (organization: string) => `/v3/organizations/${organization}`;
-
-async function makeSession({ rest }: Actor, organization: string): Promise<string> {
-  const made = await rest('POST', `${inOrganization(organization)}/sessions`, { prompt: agentText });
-  return `devin-${made.session_id}`;
-}
-
-/** An act on a new session. */
-const onSession =
-  (act: (actor: Actor, session: string, organization: string) => Promise<unknown>): AuditedAction =>
-  async (actor, organization) => {
-    const session = await makeSession(actor, organization);
-    await act(actor, session, organization);
-    return { target: session, session, organization };
-  };
-
-/** A mutation on the first message of a new session. */
-const onMessage =
-  (field: string, more: object): AuditedAction =>
-  async (actor, organization) => {
-    const session = await makeSession(actor, organization);
-    const path = `${inOrganization(organization)}/sessions/${session}/messages`;
-    const [{ event_id: target }] = (await actor.rest('GET', path)).items;
-    await actor.mutate(field, { messageId: target, ...more }, 'message { delivery }');
-    return { target, session, organization };
-  };
 
 const note = { name: 'Note', body: agentText, trigger: agentText };
 const playbook = { title: 'Playbook', body: agentText };
@@ -88,58 +61,6 @@ async function testWebhookEndpoint({ mutate }: Actor, webhookEndpointId: string)
 
 /** Each action with the request that causes it; over the domain if no API has it. */
 export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
-  create_session: onSession(async () => undefined),
-  async send_message(actor, organization) {
-    const session = await makeSession(actor, organization);
-    const path = `${inOrganization(organization)}/sessions/${session}/messages`;
-    await actor.rest('POST', path, { message: agentText });
-    const { items } = await actor.rest('GET', path);
-    return { target: items.at(-1).event_id, session, organization };
-  },
-  terminate_session: onSession(({ rest }, id, org) => rest('DELETE', `${inOrganization(org)}/sessions/${id}`)),
-  interrupt_session: onSession(({ rest }, id, org) => rest('POST', `${inOrganization(org)}/sessions/${id}/interrupt`)),
-  edit_message: onMessage('updateQueuedMessage', { body: `${agentText} too` }),
-  withdraw_message: onMessage('withdrawMessage', {}),
-  open_pull_request: onSession(async (actor, sessionId, organizationId) => {
-    await seedSessionRepository(actor.app, { sessionId, organizationId });
-    const input = { sessionId, title: agentText, body: agentText, base: 'main' };
-    // No forge is there: the entry is written before the request.
-    await openPullRequest(await actor.context(), input).catch(() => undefined);
-  }),
-  set_pull_request_follow_up: onSession(async ({ app, mutate }, sessionId) => {
-    const { url } = await seedFollowUp(app, sessionId);
-    await mutate('setPullRequestFollowUp', { sessionId, url, mode: 'OFF' }, 'session { status }');
-  }),
-  send_follow_up: onSession(async ({ app, mutate }, sessionId) => {
-    const { followUpId } = await seedFollowUp(app, sessionId);
-    await mutate('sendFollowUp', { followUpId }, 'followUp { state }');
-  }),
-  dismiss_follow_up: onSession(async ({ app, mutate }, sessionId) => {
-    const { followUpId } = await seedFollowUp(app, sessionId);
-    await mutate('dismissFollowUp', { followUpId }, 'followUp { state }');
-  }),
-  retry_turn: onSession(async ({ app, mutate }, sessionId) => {
-    const { store } = app.app.services;
-    const id = sessionId.slice('devin-'.length);
-    await store.execute(`update run set queued_at = null, turn_seqs = '{2}' where session_id = $1`, [id]);
-    await store.execute(`update session set status = 'error' where id = $1`, [id]);
-    await mutate('retryTurn', { sessionId }, 'session { status }');
-  }),
-  sleep_session: onSession(async ({ context }, sessionId) => suspendSession(await context(), { sessionId })),
-  acknowledge_session_hard_cap: onSession(({ mutate }, sessionId) =>
-    mutate('updateSession', { sessionId, maxAcuLimit: 3 }, 'session { maxAcuLimit }'),
-  ),
-  update_session_options: onSession(({ mutate }, sessionId) => {
-    const options = [{ optionId: 'model', value: 'm' }];
-    return mutate('setSessionOptions', { sessionId, options }, 'session { options { value } }');
-  }),
-  delete_session_workspace: onSession(async ({ app, context, mutate }, sessionId) => {
-    await suspendSession(await context(), { sessionId });
-    // The state after a run: without a run there is no workspace to delete.
-    const values = ['0'.repeat(16), sessionId.slice('devin-'.length)];
-    await app.app.services.store.execute('update run set home_worker_id = $1 where session_id = $2', values);
-    await mutate('deleteSessionWorkspace', { sessionId }, 'session { workspaceDeletionRequestedAt }');
-  }),
   async update_org_settings(actor, organization) {
     await replaceAllowedTags(await actor.context(), organization, ['one', 'two']);
     return { target: organization, organization };
@@ -301,6 +222,7 @@ export const auditedActions: Partial<Record<AuditAction, AuditedAction>> = {
   },
   ...credentialAuditedActions,
   ...checkpointAuditedActions,
+  ...sessionAuditedActions,
   ...groupAuditedActions,
   async create_knowledge(actor, organization) {
     return { target: await make(actor, organization, 'knowledge/notes', note, 'note_id'), organization };

@@ -25,6 +25,8 @@ export interface AuditEntryRecord {
   readonly sessionId: string | null;
   readonly targetId: string | null;
   readonly data: Readonly<Record<string, unknown>>;
+  /** The automation whose run acted; null: none. */
+  readonly automationId: string | null;
   readonly createdAt: Date;
   /** The transaction that wrote it, in digits: the position of ascending readers. */
   readonly xid: string;
@@ -34,6 +36,7 @@ export interface AuditEntryRecord {
 export const entryColumns = `e.id, e.organization_id as "organizationId", e.action, e.user_id as "userId", u.name as "userName",
   u.email as "userEmail", e.service_user_id as "serviceUserId", s.name as "serviceUserName", e.api_key_id as "apiKeyId",
   k.name as "apiKeyName", e.address, e.session_id as "sessionId", e.target_id as "targetId", e.data,
+  e.data->>'automationId' as "automationId",
   e.created_at as "createdAt", e.xid::text as xid`;
 
 /** Joins to the actors, including deleted ones. */

@@ -60,6 +60,12 @@ export const auditActions = {
       'The files and the agent of a session were reverted to a checkpoint. The data has the checkpoint and its turn.',
   },
   'sleep_session': { target: 'session', meaning: 'A session was suspended, directly or because it was archived.' },
+  'archive_session': { target: 'session', meaning: 'A session was archived by a user or by the service.' },
+  'unarchive_session': { target: 'session', meaning: 'A session was returned from the archive.' },
+  'update_session': {
+    target: 'session',
+    meaning: 'The title or the tags of a session were changed. `changed` in the data names the changed fields.',
+  },
   'acknowledge_session_hard_cap': { target: 'session', meaning: 'The ACU limit of a session was changed.' },
   'update_session_options': {
     target: 'session',
@@ -295,7 +301,7 @@ export const insertAuditEntry = `
   insert into audit_entry (id, enterprise_id, organization_id, action, user_id, service_user_id, api_key_id, address,
     session_id, target_id, data, created_at)`;
 
-type AuditContext = Pick<Context, 'viewer' | 'address' | 'now'> & Partial<Pick<Context, 'notifier'>>;
+type AuditContext = Pick<Context, 'viewer' | 'address' | 'now' | 'automationId'> & Partial<Pick<Context, 'notifier'>>;
 
 const ofSessions: ReadonlySet<string | null> = new Set(['session', 'message']);
 
@@ -323,7 +329,7 @@ export async function audit(
     context.address,
     target.sessionId ?? null,
     target.targetId ?? null,
-    JSON.stringify(target.data ?? {}),
+    JSON.stringify({ ...(context.automationId && { automationId: context.automationId }), ...target.data }),
     context.now(),
   ]);
   notifyFollowers(context, tx, action, target.organizationId);

@@ -16,6 +16,7 @@ import { createdAtKey } from '../sort-keys.ts';
 import { sortedPage } from '../sorted-pages.ts';
 import { childIdsColumn, type SessionWithChildren } from './children.ts';
 import { readSessions } from './read-sessions.ts';
+import { titleCandidates } from './search/title-candidates.ts';
 import { type SessionRecord, sessionColumns } from './session.ts';
 import { filterConditions } from './session-conditions.ts';
 import { type CheckedFilter, checkFilter, type SessionFilter } from './session-filter.ts';
@@ -46,7 +47,7 @@ export async function listSessions(
     isFound: ({ items }) => items.length > 0,
     async read(id) {
       const list: NestedList<SessionRecord> = { ...sessionsOf(context, id, request.filter, request.order), columns };
-      if (!list.through) return readPage(context, id, list, request, limits);
+      if (!list.through && !list.candidates) return readPage(context, id, list, request, limits);
       const [page] = await listNested(context, [list as NestedList<SessionWithChildren>], request, limits);
       return page as Page<SessionWithChildren>;
     },
@@ -89,6 +90,7 @@ export function organizationList(
     owners: organizationOwners(enterpriseId),
     where: (bind) => ['s.organization_id = owner.id', ...filterConditions(filter, enterpriseId, bind)],
     through: throughIndex(filter, enterpriseId, field),
+    candidates: titleCandidates(filter),
   };
 }
 

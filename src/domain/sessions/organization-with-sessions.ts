@@ -2,9 +2,8 @@ import type { JsonValues } from '../../store/json-rows.ts';
 import type { Context } from '../context.ts';
 import { organizationInJson } from '../identity/organizations/organization-json.ts';
 import type { OrganizationRecord } from '../identity/organizations/use-organization.ts';
-import type { Bind, NestedList } from '../nested-pages.ts';
+import { type Bind, type NestedList, readPage } from '../nested-pages.ts';
 import { type Page, type PageLimits, type PageRequest, pageWindow } from '../pages.ts';
-import { sortedPage } from '../sorted-pages.ts';
 import { type LogListRequest, rangeOf, toLogPage } from './list-log.ts';
 import type { LogEntry } from './log.ts';
 import { type EntriesInJson, rangeAsJson, toEntries } from './read-logs.ts';
@@ -57,10 +56,8 @@ export async function findOrganizationWithSessions(
 ): Promise<OrganizationWithSessions | null> {
   const values: unknown[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
-  const through = list.through?.(bind);
-  const page = sortedPage(list, request, limits, bind, through?.sortColumns);
+  const { page, sql } = readPage(list, 'session s', request, limits, bind);
   const window = log === null ? null : pageWindow<number>(log, limits, () => null);
-  const where = [...(through?.where ?? list.where(bind)), ...page.beyond].join(' and ');
   // Not for the extra row that only shows whether more sessions follow.
   const entries =
     log &&
@@ -71,8 +68,7 @@ export async function findOrganizationWithSessions(
             case when coalesce(size.bytes, 0) <= ${maxBytes} then coalesce(read.sessions, '[]') end as sessions
        from organization o cross join lateral (select o.id) owner cross join lateral (
          select json_agg(json_build_object('session', ${sessionInJson.sql('s')}, 'log', ${entries ?? 'null'}) order by s.position) as sessions from (
-           select s.*, row_number() over () as position from (
-             select s.* from ${through?.from ?? 'session s'} where ${where} ${page.sourceOrder} limit ${page.limit}) s) s
+           select s.*, row_number() over () as position from (${sql}) s) s
        ) read cross join lateral (select octet_length(read.sessions::text) as bytes offset 0) size
       where o.id = ${bind(id)} and o.enterprise_id = ${bind(viewer.enterpriseId)} and o.deleted_at is null`,
     values,

@@ -1,7 +1,7 @@
 import { columnOf } from '../../store/tables.ts';
 import { type Creators, containsText, createdBounds, isCreatedBy, isOneOf, wasCreatedBy } from '../list-filter.ts';
 import type { Bind } from '../nested-pages.ts';
-import { textSearch } from '../text-search.ts';
+import { textSearch, wordsOf } from '../text-search.ts';
 import { type PullRequest, pullRequestStates, type SessionRecord } from './session.ts';
 import { groupColumn, groupOf, type SessionGroup } from './session-groups.ts';
 import { type SessionStatusDetail, statusOfDetail } from './status.ts';
@@ -125,10 +125,10 @@ export const sessionMembers = {
   }),
   updatedAfter: member<Date>({ sql: null, matches: (bound, { updatedAt }) => updatedAt >= bound }),
   updatedBefore: member<Date>({ sql: null, matches: (bound, { updatedAt }) => updatedAt < bound }),
-  /** Part of the title, case-insensitive. */
+  /** Words that the title contains, in any order and case-insensitive. */
   search: member<string>({
-    sql: (search, bind) => [containsText(['s.title'], search, bind)],
-    matches: (search, { title }) => textSearch(search).isIn(title),
+    sql: (search, bind) => wordsOf(search).map((word) => containsText(['s.title'], word, bind)),
+    matches: (search, { title }) => wordsOf(search).every((word) => textSearch(word).isIn(title)),
   }),
   /** True: terminated or expired; false: not. */
   isOver: member<boolean>({

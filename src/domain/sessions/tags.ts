@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { permissionFor } from '../../auth/permissions.ts';
 import { refuse } from '../../common/errors.ts';
 import type { Transaction } from '../../store/store.ts';
+import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
 import { readTagRules, requireAllowed } from '../identity/organizations/allowed-tags.ts';
 import { parseInput } from '../input.ts';
@@ -66,9 +67,21 @@ export function tagSeen(
     if (!hasOtherTags(session, { tags })) return session;
     await writeTags(tx, session, tags);
     await appendEntries(tx, session.id, null, [tagsNotice(tags)], context.now());
+    await auditChange(context, tx, session, ['tags']);
     notifySession(context, tx, session);
     return { ...session, tags };
   });
+}
+
+/** Writes the audit entry of a session whose title or tags were changed. */
+export function auditChange(
+  context: Context,
+  tx: Transaction,
+  { id, organizationId }: Pick<SessionRecord, 'id' | 'organizationId'>,
+  changed: readonly string[],
+): Promise<void> {
+  const data = { changed: changed.join(' ') };
+  return audit(context, tx, 'update_session', { organizationId, sessionId: id, targetId: id, data });
 }
 
 const nextTags = {

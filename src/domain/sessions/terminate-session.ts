@@ -3,15 +3,17 @@ import type { Transaction } from '../../store/store.ts';
 import { type Row, selectFields } from '../../store/tables.ts';
 import { audit } from '../audit/record-audit.ts';
 import type { Context } from '../context.ts';
+import { auditArchive } from './archive-session.ts';
 import { changeSession, lockSession, type StatusChange } from './change-session.ts';
 import { getSessionFor } from './find-session.ts';
 import type { NewEntry } from './log.ts';
 import { openToolCalls } from './open-tool-calls.ts';
 import type { SessionRecord } from './session.ts';
 
-/** The result of a termination; `wasOver`: the session had been terminated or had expired before. */
+/** The session before and after a termination; `wasOver`: it had been terminated or had expired before. */
 export interface Termination {
   readonly session: SessionRecord;
+  readonly before: SessionRecord;
   readonly wasOver: boolean;
 }
 
@@ -46,9 +48,9 @@ export async function terminateInside(
   isToArchive: boolean,
 ): Promise<Termination> {
   const done = await endForGood(context, tx, seen, isToArchive ? { isArchived: true } : {}, 'terminated');
-  if (done.wasOver) return done;
   const { id, organizationId } = seen;
-  await audit(context, tx, 'terminate_session', { organizationId, sessionId: id, targetId: id });
+  if (!done.wasOver) await audit(context, tx, 'terminate_session', { organizationId, sessionId: id, targetId: id });
+  await auditArchive(context, tx, done.before, done.session);
   return done;
 }
 
@@ -67,7 +69,8 @@ export async function endForGood(
   );
   const locked = await lockSession(tx, seen.id, null);
   if (locked.endedBy === 'terminated' || locked.endedBy === 'expired') {
-    return { session: await changeSession(context, tx, locked, archive, [], false), wasOver: true };
+    const session = await changeSession(context, tx, locked, archive, [], false);
+    return { session, before: locked, wasOver: true };
   }
   const generation = (run?.generation ?? 0) + 1;
   await tx.query(
@@ -84,5 +87,5 @@ export async function endForGood(
   const closed = run?.isTurnOpen ? await openToolCalls(tx, seen.id) : [];
   const session = await changeSession(context, tx, locked, over, [...closed, ...entries]);
   tx.afterCommit(() => context.notifier.notify(`command:${seen.id}`));
-  return { session, wasOver: false };
+  return { session, before: locked, wasOver: false };
 }

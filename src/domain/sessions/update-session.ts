@@ -12,7 +12,7 @@ import { tagsSchema } from './create-session.ts';
 import { getSessionFor, type SessionTarget } from './find-session.ts';
 import { appendEntries, type NewEntry } from './log.ts';
 import type { SessionRecord } from './session.ts';
-import { hasOtherTags, tagsNotice, writeTags } from './tags.ts';
+import { auditChange, hasOtherTags, tagsNotice, writeTags } from './tags.ts';
 
 /** Changes of a session in inputs; each member is optional. */
 export const sessionChangeSchema = z.object({
@@ -73,6 +73,9 @@ export async function updateSession(context: Context, input: SessionChange): Pro
     if (notices.length === 0) return session;
     await appendEntries(tx, session.id, null, notices, context.now());
     if (after.maxAcuLimit !== session.maxAcuLimit) await auditLimit(context, tx, session, after.maxAcuLimit);
+    const isRenamed = after.title !== session.title;
+    const changed = [...(isRenamed ? ['title'] : []), ...(hasOtherTags(session, after) ? ['tags'] : [])];
+    if (changed.length > 0) await auditChange(context, tx, session, changed);
     notifySession(context, tx, session);
     return after;
   });

@@ -9,7 +9,7 @@ it.each([
   ['a permission', { ...open, pendingQuestion: { reason: 'PERMISSION' } }, 'Permission'],
   ['a failure', { ...open, status: 'ERROR', statusDetail: null }, 'Failed'],
   ['a pull request', { ...open, status: 'EXIT', statusDetail: 'FINISHED', endReason: 'FINISHED' }, undefined],
-  ['the next message', open, 'Waiting for you'],
+  ['the next message', open, 'Reply'],
   ['nobody', { ...open, group: 'DONE', status: 'ERROR' }, undefined],
 ])('says why a session needs a person: %s', (_, session, label) => {
   expect(reasonOf(session)?.label).toBe(label);

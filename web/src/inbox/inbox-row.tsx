@@ -5,10 +5,12 @@ import type { inboxRow_session$key } from '../__generated__/inboxRow_session.gra
 import { usePageActions } from '../layout/page-actions.ts';
 import { sessionAddress } from '../session/address.ts';
 import { plainText, plainTitle } from '../session/plain-title.ts';
+import { ChangedLines } from '../sessions/changed-lines.tsx';
 import { pullRequestChips } from '../sessions/pull-request-chips.ts';
 import { inboxRow as texts } from '../texts/inbox.ts';
 import { sessionRow } from '../texts/sessions.ts';
 import { Button } from '../ui/button.tsx';
+import { Icon } from '../ui/icons.tsx';
 import { writeNumber } from '../ui/number.ts';
 import { type Shown, showStatus } from '../ui/status.ts';
 import { Time } from '../ui/time.tsx';
@@ -103,6 +105,11 @@ export const InboxRow = memo(function InboxRow(props: InboxRowProps) {
             {title}
           </Link>
           {isUnread && <i className="unread" role="img" aria-label={texts.unread} title={texts.unread} />}
+          {isPinned && (
+            <span className="pin-mark">
+              <Icon name="pin" size={12} />
+            </span>
+          )}
           <Time at={updatedAt} />
         </p>
         <Facts {...session} shownTitle={title} reason={reasonOf(session)} />
@@ -171,11 +178,7 @@ function Facts(props: FactsProps) {
         </span>
       ))}
       {repository && <span>{visible(repository.path.split('/').at(-1) ?? '')}</span>}
-      {added + removed > 0 && (
-        <span role="img" aria-label={texts.changedLines({ added: writeNumber(added), removed: writeNumber(removed) })}>
-          <b className="added">+{writeNumber(added)}</b> <b className="removed">−{writeNumber(removed)}</b>
-        </span>
-      )}
+      {added + removed > 0 && <ChangedLines {...{ added, removed }} />}
       {agentName && <span>{visible(agentName)}</span>}
       {acusConsumed >= 0.005 && <span>{sessionRow.acus({ acus: writeNumber(acusConsumed) })}</span>}
       {/* Most titles are the beginning of the prompt. */}

@@ -15,6 +15,7 @@ export function reasonOf({ group, pendingQuestion, ...session }: Reasoned): Pick
   if (pendingQuestion) {
     return { label: pendingQuestion.reason === 'PERMISSION' ? texts.permission : texts.question, tone: 'warn' };
   }
+  if (session.statusDetail === 'WAITING_FOR_USER') return { label: texts.reply, tone: 'warn' };
   const { label, tone } = showStatus(session);
   return tone === 'bad' || tone === 'warn' ? { label, tone } : null;
 }

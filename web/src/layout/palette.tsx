@@ -22,6 +22,7 @@ import { StatusBadge } from '../ui/badge.tsx';
 import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { pushModal } from '../ui/modal-stack.ts';
+import { matchesText } from '../ui/text-filter.ts';
 import { visible } from '../ui/visible.ts';
 import { settingsNavigation, visibleGroups, workNavigation } from './navigation.ts';
 import { type PaletteAction, useRegisteredActions } from './page-actions.ts';
@@ -176,7 +177,7 @@ function Choices({ listId, search, onShown, onClose }: ChoicesProps) {
       run: () => signed.choose(organizationId),
     }),
   );
-  const isFound = ({ label }: { readonly label: string }) => label.toLowerCase().includes(search.toLowerCase());
+  const isFound = ({ label }: { readonly label: string }) => matchesText(label, search);
   const actions = [...ofPage, ...general, ...(search === '' ? [] : switches)].filter(isFound);
   const pages = [...workNavigation, ...settingsNavigation]
     .flatMap((group) => visibleGroups([group], signed))

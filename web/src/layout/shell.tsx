@@ -28,6 +28,7 @@ import { inboxPath } from './navigation.ts';
 import { Palette, usePaletteKey } from './palette.tsx';
 import { Quiet } from './quiet.tsx';
 import { SideNavigation } from './side-navigation.tsx';
+import { useDrawer } from './use-drawer.ts';
 import { useSignOut } from './use-general-actions.ts';
 import { usePreloading } from './use-preloading.ts';
 
@@ -41,6 +42,9 @@ const InboxList = lazy(async () => ({
 
 /** Windows from this width on have room for the inbox beside a session. */
 const wide = '(min-width: 1000px)';
+
+/** Windows up to this width have the navigation in a drawer (`layout.css`). */
+const narrow = '(max-width: 800px)';
 
 /** Pages beside which the inbox is: home and the sessions. */
 const withInbox = /^\/(?:sessions\/[^/]+\/?)?$/;
@@ -58,6 +62,11 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   const isLost = useIsConnectionLost();
   const inbox = useInboxOf();
   const isWide = useMedia(wide);
+  const isModal = useMedia(narrow) && isOpen;
+  const { drawer, opener } = useDrawer(
+    isModal,
+    useCallback(() => setOpen(false), []),
+  );
   const attention = useAttention();
   const besides = isWide && withInbox.test(location) ? inbox : null;
   const [width, setWidth] = useInboxWidth();
@@ -72,10 +81,10 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       data-connection={isLost ? 'lost' : undefined}
       style={besides ? ({ '--side-width': `${width}px` } as CSSProperties) : undefined}
     >
-      <a className="skip" href="#main">
+      <a className="skip" href="#main" inert={isModal}>
         {texts.skipToContent}
       </a>
-      <header className="bar">
+      <header className="bar" ref={opener} inert={isModal}>
         <Button
           tone="quiet"
           icon="menu"
@@ -107,7 +116,12 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           <Button tone="quiet" icon="search" aria-label={texts.find} onClick={search} />
         </span>
       </header>
-      <aside className="side" aria-label={texts.asideLabel}>
+      <aside
+        className="side"
+        ref={drawer}
+        aria-label={isModal ? texts.menu : texts.asideLabel}
+        {...(isModal ? { 'role': 'dialog', 'aria-modal': true } : {})}
+      >
         <Link href="/" className="brand">
           <Mark size={26} /> {texts.product}
         </Link>
@@ -140,7 +154,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape and the button do the same. */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the same. */}
       <div className="veil" onClick={() => setOpen(false)} />
-      <main id="main" tabIndex={-1} ref={page}>
+      <main id="main" tabIndex={-1} ref={page} inert={isModal}>
         <ConnectionBanner />
         <MaintenanceBanner />
         {children}

@@ -1,7 +1,9 @@
 import { pullRequestTone } from '../sessions/pull-request-chips.ts';
+import { pullRequestBadge as texts } from '../texts/session-pull-requests.ts';
 import { Badge } from '../ui/badge.tsx';
 
 /** The state of a pull request. */
 export function PullRequestBadge({ state }: { readonly state: string }) {
-  return <Badge tone={pullRequestTone(state)}>{state.toLowerCase().replaceAll('_', ' ')}</Badge>;
+  const known = Object.hasOwn(texts, state) ? texts[state as keyof typeof texts] : null;
+  return <Badge tone={pullRequestTone(state)}>{known ?? state.toLowerCase().replaceAll('_', ' ')}</Badge>;
 }

@@ -1,4 +1,4 @@
-import { type FormEvent, useId, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { graphql } from 'react-relay';
 import type { RecordSourceSelectorProxy } from 'relay-runtime';
 import type { bulkBarArchiveMutation } from '../__generated__/bulkBarArchiveMutation.graphql.ts';
@@ -9,11 +9,11 @@ import { useMutation } from '../relay/use-mutation.ts';
 import { common } from '../texts/common.ts';
 import { bulkResults, bulkBar as texts } from '../texts/sessions.ts';
 import { Button } from '../ui/button.tsx';
-import { Confirm, Dialog } from '../ui/dialog.tsx';
-import { TextField } from '../ui/field.tsx';
+import { Confirm } from '../ui/dialog.tsx';
 import { useToasts } from '../ui/toasts.tsx';
 import { actOnAll, type Batch, type BatchInput, type Progress, type Target } from './act-on-all.ts';
 import { BulkReport, type Report } from './bulk-report.tsx';
+import { TagDialog } from './tag-dialog.tsx';
 import { TerminateCount } from './terminate-count.tsx';
 import { useRestoreAwake } from './use-restore-awake.ts';
 
@@ -26,6 +26,7 @@ interface Chosen {
 }
 
 interface BulkBarProps {
+  readonly organizationId: string;
   readonly target: Target;
   /** The number of selected sessions; null: all that match the filter. */
   readonly count: number | null;
@@ -36,7 +37,7 @@ interface BulkBarProps {
 }
 
 /** The bar with operations on several sessions. */
-export function BulkBar({ target, count: selectedCount, isArchived, chosen, onDone }: BulkBarProps) {
+export function BulkBar({ organizationId, target, count: selectedCount, isArchived, chosen, onDone }: BulkBarProps) {
   const toasts = useToasts();
   const [report, setReport] = useState<Report | null>(null);
   const isStopped = useRef(false);
@@ -231,7 +232,14 @@ export function BulkBar({ target, count: selectedCount, isArchived, chosen, onDo
           }}
         />
       )}
-      {openDialog === 'tag' && <TagDialog isBusy={isTagging} onClose={() => setOpenDialog(null)} onTags={addTags} />}
+      {openDialog === 'tag' && (
+        <TagDialog
+          organizationId={organizationId}
+          isBusy={isTagging}
+          onClose={() => setOpenDialog(null)}
+          onTags={addTags}
+        />
+      )}
     </div>
   );
 }
@@ -241,45 +249,3 @@ type Undo = (of: Progress) => unknown;
 
 /** For operations without an undo. */
 const never: Undo = () => undefined;
-
-interface TagDialogProps {
-  readonly isBusy: boolean;
-  readonly onClose: () => void;
-  readonly onTags: (tags: readonly string[]) => void;
-}
-
-function TagDialog({ isBusy, onClose, onTags }: TagDialogProps) {
-  const form = useId();
-  const [text, setText] = useState('');
-  const tags = text
-    .split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '');
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (tags.length > 0) onTags(tags);
-  };
-  return (
-    <Dialog
-      title={texts.addTags}
-      onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{common.cancel}</Button>
-          <Button type="submit" form={form} tone="primary" isBusy={isBusy} disabled={tags.length === 0}>
-            {common.add}
-          </Button>
-        </>
-      }
-    >
-      <form id={form} onSubmit={submit}>
-        <TextField
-          label={common.tags}
-          hint={texts.tagsHint}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-      </form>
-    </Dialog>
-  );
-}

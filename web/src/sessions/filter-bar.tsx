@@ -1,10 +1,9 @@
-import { type ReactNode, Suspense, useEffect, useId, useMemo, useRef, useState } from 'react';
-import { graphql, useFragment } from 'react-relay';
-import type { filterBar_organization$key } from '../__generated__/filterBar_organization.graphql.ts';
+import { type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react';
 import { useSigned } from '../app/gate.tsx';
 import { useMemberChoices } from '../pickers/use-member-choices.ts';
 import { usePlaybookChoices } from '../pickers/use-playbook-choices.ts';
 import { useRepositoryChoices } from '../pickers/use-repository-choices.ts';
+import { useTagChoices } from '../pickers/use-tag-choices.ts';
 import { common } from '../texts/common.ts';
 import { filterBar as texts } from '../texts/sessions.ts';
 import { Button } from '../ui/button.tsx';
@@ -32,7 +31,7 @@ const collapsible = [
 ] as const satisfies readonly (keyof Filters)[];
 
 interface FilterBarProps {
-  readonly organization: filterBar_organization$key;
+  readonly organizationId: string;
   readonly filters: Filters;
   /** The filter as the service takes it. */
   readonly filter: Filter;
@@ -42,26 +41,14 @@ interface FilterBarProps {
 }
 
 /** The filters of the session list. */
-export function FilterBar({ organization, filters, filter, isNarrowed, onChange, onClear }: FilterBarProps) {
-  const { organizationId, allowedTags } = useFragment(
-    graphql`
-      fragment filterBar_organization on Organization @argumentDefinitions(seesTags: { type: "Boolean!" }) {
-        organizationId
-        allowedTags @include(if: $seesTags)
-      }
-    `,
-    organization,
-  );
+export function FilterBar({ organizationId, filters, filter, isNarrowed, onChange, onClear }: FilterBarProps) {
   const { viewer, may } = useSigned();
   const own = viewer.user?.userId ?? viewer.serviceUser?.serviceUserId ?? null;
   const members = useMemberChoices(organizationId);
   const people = may('VIEW_ORG_MEMBERSHIP') ? members : nobody;
   const playbooks = usePlaybookChoices(organizationId);
   const repositories = useRepositoryChoices(organizationId);
-  const tags = useMemo(
-    () => fixedChoices((allowedTags ?? []).map((tag) => ({ value: tag, label: tag }))),
-    [allowedTags],
-  );
+  const tags = useTagChoices(organizationId);
   const more = useId();
   const [isOpen, setOpen] = useState(false);
   const cell = (name: keyof Filters, field: ReactNode) => (
@@ -147,18 +134,7 @@ export function FilterBar({ organization, filters, filter, isNarrowed, onChange,
         {picker('playbook', common.playbook, texts.anyPlaybook, playbooks)}
         {picker('repository', common.repository, texts.anyRepository, repositories, [], true)}
         {choice('pr', common.pullRequest, optionsOf(texts.anyPullRequest, pullRequestStates))}
-        {allowedTags && allowedTags.length > 0
-          ? // Sessions may still have tags that are no longer allowed.
-            picker('tag', texts.tag, texts.anyTag, tags, [], true)
-          : cell(
-              'tag',
-              <TypedField
-                label={texts.tag}
-                placeholder={texts.tag}
-                value={filters.tag}
-                onChange={(tag) => onChange({ tag })}
-              />,
-            )}
+        {picker('tag', texts.tag, texts.anyTag, tags, [], true)}
         {(own !== null || people !== nobody) &&
           picker(
             'by',

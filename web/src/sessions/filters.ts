@@ -16,7 +16,7 @@ const outcomes = {
 
 /** States as users search for them, in the words of the badges, with their conditions. */
 export const stateGroups = {
-  attention: { label: texts.needsYou, filter: { group: ['NEEDS_YOU'] } },
+  attention: { label: status.needsYou, filter: { group: ['NEEDS_YOU'] } },
   queued: { label: texts.queued, filter: { status: ['NEW', 'RESUMING'] } },
   active: { label: texts.working, filter: { group: ['WORKING'], not: { status: ['NEW', 'RESUMING'] } } },
   suspended: { label: texts.suspended, filter: { status: ['SUSPENDED'] } },
@@ -81,6 +81,10 @@ function readFilters(values: Partial<Filters>): Filters {
     outcome: Object.hasOwn(outcomes, known.outcome) ? known.outcome : '',
   };
 }
+
+/** Returns true if the filters show archived sessions, all of them. */
+export const isArchive = (filters: Filters): boolean =>
+  filters.archived === 'yes' && names.every((name) => name === 'archived' || filters[name] === '');
 
 /** The filter of the URL, as query parameters and as the service takes it. */
 export function useFilters() {

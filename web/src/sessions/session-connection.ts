@@ -1,16 +1,20 @@
 import { ConnectionHandler, type RecordProxy, type RecordSourceProxy } from 'relay-runtime';
 
-/** Removes the rows that are not to be kept, by their id and creation time. */
+/** The field that a list is ordered by, the greatest value first. */
+export type SortField = 'createdAt' | 'updatedAt';
+
+/** Removes the rows that are not to be kept, by their id and the value of the list's order. */
 export function keepRows(
   store: RecordSourceProxy,
   connectionId: string,
-  isKept: (id: string, createdAt: string) => boolean,
+  isKept: (id: string, at: string) => boolean,
+  by: SortField = 'createdAt',
 ): void {
   const connection = store.get(connectionId);
   const edges = connection?.getLinkedRecords('edges') ?? [];
   const left = edges.filter((each) => {
     const node = each?.getLinkedRecord('node');
-    return node != null && isKept(node.getDataID(), String(node.getValue('createdAt') ?? ''));
+    return node != null && isKept(node.getDataID(), String(node.getValue(by) ?? ''));
   });
   if (left.length < edges.length) connection?.setLinkedRecords(left, 'edges');
 }
@@ -25,16 +29,23 @@ export function removeRow(store: RecordSourceProxy, connectionId: string, sessio
 }
 
 /**
- * Inserts a row by the creation time of its session: of two new sessions, the later one may arrive first. One below the loaded rows
- * is left out.
+ * Inserts a row in the order of the list, or moves it there: of two new sessions, the later one may arrive first. One below the loaded
+ * rows is left out.
  */
-export function insertRow(store: RecordSourceProxy, connectionId: string, node: RecordProxy | null | undefined): void {
+export function insertRow(
+  store: RecordSourceProxy,
+  connectionId: string,
+  node: RecordProxy | null | undefined,
+  by: SortField = 'createdAt',
+): void {
   const connection = store.get(connectionId);
   if (!connection || !node) return;
-  const edges = connection.getLinkedRecords('edges') ?? [];
-  if (edges.some((each) => each?.getLinkedRecord('node')?.getDataID() === node.getDataID())) return;
-  const startedAt = (each: RecordProxy | null | undefined) => String(each?.getValue('createdAt') ?? '');
-  const older = edges.findIndex((each) => startedAt(each?.getLinkedRecord('node')) < startedAt(node));
+  const all = connection.getLinkedRecords('edges') ?? [];
+  const edges = all.filter((each) => each?.getLinkedRecord('node')?.getDataID() !== node.getDataID());
+  // The creation time never changes.
+  if (edges.length < all.length && by === 'createdAt') return;
+  const at = (each: RecordProxy | null | undefined) => String(each?.getValue(by) ?? '');
+  const older = edges.findIndex((each) => at(each?.getLinkedRecord('node')) < at(node));
   // A session below the loaded ones comes with the next page.
   if (older < 0 && connection.getLinkedRecord('pageInfo')?.getValue('hasNextPage')) return;
   const index = older < 0 ? edges.length : older;

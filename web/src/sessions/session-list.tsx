@@ -15,7 +15,8 @@ import { useListKeys } from '../ui/use-list-keys.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import type { Filter } from './filters.ts';
 import { NoneMatch } from './none-match.tsx';
-import { insertRow, keepRows, removeRow } from './session-connection.ts';
+import { insertRow, keepRows, removeRow, type SortField } from './session-connection.ts';
+import { type Order, orders } from './session-order.ts';
 import { SessionRow } from './session-row.tsx';
 
 const pageSize = 50;
@@ -24,9 +25,13 @@ interface SessionListProps {
   readonly organization: sessionList_organization$key;
   readonly organizationId: string;
   readonly filter: Filter;
+  readonly order: Order;
   /** True if the user came back from a session, and the rows are those from before. */
   readonly isReturned: boolean;
   readonly isNarrowed: boolean;
+  /** True if the only filter is that for archived sessions. */
+  readonly isArchive: boolean;
+  readonly onSort: (order: Order) => void;
   readonly onNew: () => void;
   readonly onClear: () => void;
   /** Shows the sessions whose transcripts match the text. */
@@ -34,11 +39,12 @@ interface SessionListProps {
 }
 
 /**
- * The list of sessions, kept up to date. A session that starts to match the filter is inserted by its creation time;
+ * The list of sessions, kept up to date. A session that starts to match the filter is inserted in the order of the list;
  * one that no longer matches is removed.
  */
 export function SessionList(props: SessionListProps) {
-  const { organization, organizationId, filter, isReturned, isNarrowed, onNew, onClear, onTranscripts } = props;
+  const { organization, organizationId, filter, order, isReturned, isNarrowed, isArchive, onSort } = props;
+  const { onNew, onClear, onTranscripts } = props;
   const { data, loadNext, hasNext, isLoadingNext } = usePaginationFragment<
     sessionListPaginationQuery,
     sessionList_organization$key
@@ -49,11 +55,12 @@ export function SessionList(props: SessionListProps) {
       @refetchable(queryName: "sessionListPaginationQuery")
       @argumentDefinitions(
         filter: { type: "SessionFilter" }
+        orderBy: { type: "SessionOrder" }
         count: { type: "Int", defaultValue: 50 }
         cursor: { type: "String" }
       ) {
-        sessions(first: $count, after: $cursor, filter: $filter)
-          @connection(key: "sessionList_sessions", filters: ["filter"]) {
+        sessions(first: $count, after: $cursor, filter: $filter, orderBy: $orderBy)
+          @connection(key: "sessionList_sessions", filters: ["filter", "orderBy"]) {
           __id
           edges {
             node {
@@ -64,6 +71,7 @@ export function SessionList(props: SessionListProps) {
               tags
               isArchived
               ...sessionRow_session
+              ...sessionFacts_session
             }
           }
         }
@@ -72,7 +80,7 @@ export function SessionList(props: SessionListProps) {
     organization,
   );
   const connectionId = data.sessions.__id;
-  useLiveSessions(organizationId, filter, connectionId, isReturned);
+  useLiveSessions(organizationId, filter, order, connectionId, isReturned);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   // The selection belongs to this filter: another filter has other matches.
   const [selectedFilter, setSelectedFilter] = useState<Filter | null>(null);
@@ -108,6 +116,7 @@ export function SessionList(props: SessionListProps) {
   const isAll = here.length > 0 && chosen.length === here.length;
 
   if (edges.length === 0) {
+    if (isArchive) return <Empty title={texts.noneArchived} text={texts.noneArchivedText} />;
     return isNarrowed ? (
       <NoneMatch {...{ organizationId, filter, onClear, onTranscripts }} />
     ) : (
@@ -144,6 +153,7 @@ export function SessionList(props: SessionListProps) {
           <BulkBar
             target={target}
             count={isAllMatching ? null : chosen.length}
+            organizationId={organizationId}
             isArchived={filter.isArchived ?? false}
             chosen={isAllMatching ? edges.map(({ node }) => node) : edges.map(({ node }) => node).filter(isChosen)}
             onDone={() => {
@@ -152,12 +162,20 @@ export function SessionList(props: SessionListProps) {
             }}
           />
         )}
+        <select aria-label={texts.sort} value={order} onChange={({ target }) => onSort(target.value as Order)}>
+          {Object.entries(texts.orders).map(([value, label]) => (
+            <option value={value} key={value}>
+              {label}
+            </option>
+          ))}
+        </select>
       </div>
       <ul className="sessions card" ref={list} aria-label={common.sessions}>
         {edges.map(({ node }) => (
           <SessionRow
             key={node.id}
             session={node}
+            facts={node}
             sessionId={node.sessionId}
             isSelected={selected.has(node.sessionId)}
             onSelect={select}
@@ -170,15 +188,18 @@ export function SessionList(props: SessionListProps) {
 }
 
 const rowsDocument = graphql`
-  query sessionListRowsQuery($id: ID!, $filter: SessionFilter, $count: Int!, $cursor: String) @throwOnFieldError {
+  query sessionListRowsQuery($id: ID!, $filter: SessionFilter, $orderBy: SessionOrder, $count: Int!, $cursor: String)
+  @throwOnFieldError {
     organization(id: $id) {
-      sessions(first: $count, after: $cursor, filter: $filter) {
+      sessions(first: $count, after: $cursor, filter: $filter, orderBy: $orderBy) {
         edges {
           node {
             id
             sessionId
             createdAt
+            updatedAt
             ...sessionRow_session
+            ...sessionFacts_session
           }
         }
         pageInfo {
@@ -190,6 +211,9 @@ const rowsDocument = graphql`
   }
 `;
 
+/** The field of a row that each order is by. */
+const sortFields = { newest: 'createdAt', updated: 'updatedAt' } as const satisfies Record<Order, SortField>;
+
 /** The most rows that one request reads. */
 const maxRead = 100;
 /** The most requests that read the loaded rows again; rows after them stay as they are. */
@@ -199,20 +223,27 @@ const maxReads = 10;
  * Keeps the list up to date with one subscription to additions, changes and removals. `isReturned`: its rows are from an earlier
  * visit, and are all read again.
  */
-function useLiveSessions(organizationId: string, filter: Filter, connectionId: string, isReturned: boolean) {
+function useLiveSessions(
+  organizationId: string,
+  filter: Filter,
+  order: Order,
+  connectionId: string,
+  isReturned: boolean,
+) {
+  const by = sortFields[order];
   const variables = useMemo(() => ({ id: organizationId, filter }), [organizationId, filter]);
   const environment = useRelayEnvironment();
   const fetchRows = (count: number, cursor: string | null) =>
     fetchQuery<sessionListRowsQuery>(
       environment,
       rowsDocument,
-      { ...variables, count, cursor },
+      { ...variables, orderBy: orders[order], count, cursor },
       { fetchPolicy: 'network-only' },
     ).toPromise();
   type Found = Awaited<ReturnType<typeof fetchRows>>;
   const nodesOf = (found: Found) => found?.organization?.sessions.edges.map(({ node }) => node) ?? [];
   const insertAll = (store: RecordSourceProxy, nodes: readonly { readonly id: string }[]) => {
-    for (const { id } of nodes) insertRow(store, connectionId, store.get(id));
+    for (const { id } of nodes) insertRow(store, connectionId, store.get(id), by);
   };
   // A session created between the read and the subscription is in neither.
   const readNewest = async () => {
@@ -235,10 +266,10 @@ function useLiveSessions(organizationId: string, filter: Filter, connectionId: s
       cursor = pageInfo?.endCursor ?? null;
       isEnd = pageInfo?.hasNextPage !== true;
     }
-    const oldest = nodes.at(-1)?.createdAt ?? '';
+    const last = nodes.at(-1)?.[by] ?? '';
     const ids = new Set(nodes.map(({ id }) => id));
     commitLocalUpdate(environment, (store) => {
-      keepRows(store, connectionId, (id, createdAt) => ids.has(id) || (!isEnd && createdAt <= oldest));
+      keepRows(store, connectionId, (id, at) => ids.has(id) || (!isEnd && at <= last), by);
       insertAll(store, nodes);
     });
   };
@@ -254,7 +285,9 @@ function useLiveSessions(organizationId: string, filter: Filter, connectionId: s
             id
             sessionId
             createdAt
+            updatedAt
             ...sessionRow_session
+            ...sessionFacts_session
           }
         }
       }
@@ -264,7 +297,7 @@ function useLiveSessions(organizationId: string, filter: Filter, connectionId: s
       const change = data?.sessionChanges;
       if (!change) return;
       if (change.type === 'LEFT' || change.type === 'REMOVED') removeRow(store, connectionId, change.sessionId);
-      else insertRow(store, connectionId, store.getRootField('sessionChanges')?.getLinkedRecord('session'));
+      else insertRow(store, connectionId, store.getRootField('sessionChanges')?.getLinkedRecord('session'), by);
     },
     onStanding: () => void (isReturned ? readAgain() : readNewest()).catch(ignore),
     onBack: () => void readAgain().catch(ignore),

@@ -7,15 +7,17 @@ import { useSearchParams } from 'wouter';
 import type { sessionsPageQuery } from '../__generated__/sessionsPageQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
 import { Page } from '../layout/page.tsx';
+import { useUrlParams } from '../layout/use-url-params.ts';
 import { Button } from '../ui/button.tsx';
 import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { Empty, Loading } from '../ui/states.tsx';
 import { FilterBar } from './filter-bar.tsx';
-import { type Filter, useFilters } from './filters.ts';
+import { type Filter, isArchive, useFilters } from './filters.ts';
 import { FoundSessions } from './found-sessions.tsx';
 import { isListKept, useListPosition } from './list-position.ts';
 import { NewSession } from './new-session.tsx';
 import { SessionList } from './session-list.tsx';
+import { orderOf, orders, sortNames } from './session-order.ts';
 import { useSavedViews } from './views/use-saved-views.ts';
 
 const query = graphql`
@@ -24,17 +26,17 @@ const query = graphql`
     $filter: SessionFilter
     $query: String!
     $isSearch: Boolean!
-    $seesTags: Boolean!
+    $orderBy: SessionOrder
   ) {
     organization(id: $id) {
-      ...filterBar_organization @arguments(seesTags: $seesTags)
-      ...sessionList_organization @arguments(filter: $filter) @skip(if: $isSearch) @alias(as: "list")
+      id
+      ...sessionList_organization @arguments(filter: $filter, orderBy: $orderBy) @skip(if: $isSearch) @alias(as: "list")
       ...foundSessions_organization @arguments(query: $query, filter: $filter) @include(if: $isSearch) @alias(as: "found")
     }
   }
 `;
 
-/** `/sessions`: the sessions of an organization, newest first. */
+/** `/sessions`: the sessions of an organization, by default newest first. */
 export function SessionsPage() {
   const { organization, may } = useSigned();
   const [params, setParams] = useSearchParams();
@@ -95,7 +97,8 @@ function Clear() {
 }
 
 function Listed({ organizationId, onNew }: { readonly organizationId: string; readonly onNew: () => void }) {
-  const { may } = useSigned();
+  const { values: listed, change: sort } = useUrlParams(sortNames);
+  const order = orderOf(listed.sort);
   const { filters, filter: own, change, clear, isNarrowed } = useFilters();
   const isView = filters.view !== '';
   const view = useSavedViews(isView).find(({ name }) => isView && name === filters.view);
@@ -103,14 +106,16 @@ function Listed({ organizationId, onNew }: { readonly organizationId: string; re
     () => (view ? { ...own, and: [...(own.and ?? []), view.filter as never] } : own),
     [own, view],
   );
-  const search = useMemo(() => ({ filter, query: filters.in ? filters.q : '' }), [filter, filters.in, filters.q]);
+  const search = useMemo(
+    () => ({ filter, order, query: filters.in ? filters.q : '' }),
+    [filter, order, filters.in, filters.q],
+  );
   // The current rows stay, dimmed, until the new ones arrive.
   const shown = useDeferredValue(search);
-  const seesTags = may('MANAGE_ENTERPRISE_SETTINGS');
-  const variables = useMemo(
-    () => ({ id: organizationId, ...shown, seesTags, isSearch: shown.query !== '' }),
-    [organizationId, shown, seesTags],
-  );
+  const variables = useMemo(() => {
+    const { filter: conditions, order: by, query: text } = shown;
+    return { id: organizationId, filter: conditions, query: text, orderBy: orders[by], isSearch: text !== '' };
+  }, [organizationId, shown]);
   // The rows of a list to which the user returns, also those of later pages, are shown as they are and read again by the list.
   const [kept] = useState(() => (isListKept(location.search) ? search : null));
   const isReturned = kept === shown;
@@ -121,7 +126,7 @@ function Listed({ organizationId, onNew }: { readonly organizationId: string; re
   if (!organization) return <Empty title={texts.organizationNotFound} text={common.mayBeDeleted} />;
   return (
     <>
-      <FilterBar {...{ organization, filters, filter, isNarrowed }} onChange={change} onClear={clear} />
+      <FilterBar {...{ organizationId, filters, filter, isNarrowed }} onChange={change} onClear={clear} />
       <div className={shown === search ? undefined : 'stale'}>
         {organization.found && <FoundSessions organization={organization.found} query={shown.query} />}
         {organization.list && (
@@ -129,8 +134,11 @@ function Listed({ organizationId, onNew }: { readonly organizationId: string; re
             organization={organization.list}
             organizationId={organizationId}
             filter={shown.filter}
+            order={shown.order}
+            onSort={(by) => sort({ sort: by === 'newest' ? '' : by })}
             isReturned={isReturned}
             isNarrowed={isNarrowed}
+            isArchive={isArchive(filters)}
             onNew={onNew}
             onClear={clear}
             onTranscripts={() => change({ in: 'transcripts' }, { isNewEntry: true })}

@@ -58,6 +58,7 @@ export const auditActions = {
   LOGIN: 'Sign in',
   INTERRUPT_SESSION: 'Stop agent',
   SLEEP_SESSION: 'Suspend session',
+  UPDATE_SESSION: 'Change title or tags of session',
   DELETE_SESSION_WORKSPACE: 'Delete workspace',
   SET_PULL_REQUEST_FOLLOW_UP: 'Set follow-ups of pull request',
 } as const;
@@ -73,6 +74,7 @@ export const auditPage = {
   clear: 'Clear',
   loadingTheAuditLog: 'Loading the audit log',
   keyOrService: 'Key or service',
+  automation: ({ name }: Strings<'name'>) => `Automation: ${name}`,
   unknownAction: 'Unknown action',
   ipAddress: 'IP address',
   details: 'Details',

@@ -22,10 +22,10 @@ export const inboxRow = {
   unread: 'Unread',
   question: 'Question',
   permission: 'Permission',
+  reply: 'Reply',
   pinSession: 'Pin session',
   unpinSession: 'Unpin session',
   pin: ({ title }: Strings<'title'>) => `Pin ${title}`,
   unpin: ({ title }: Strings<'title'>) => `Unpin ${title}`,
   archive: ({ title }: Strings<'title'>) => `Archive ${title}`,
-  changedLines: ({ added, removed }: Strings<'added' | 'removed'>) => `${added} lines added, ${removed} removed`,
 };

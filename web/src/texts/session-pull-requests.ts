@@ -58,6 +58,9 @@ export const openPullRequest = {
   draft: 'Draft',
 };
 
+/** Words for the states of pull requests. */
+export const pullRequestBadge = { OPEN: 'Open', MERGED: 'Merged', CLOSED: 'Closed', DRAFT: 'Draft' };
+
 export const pullRequestText = {
   canBeMerged: 'Can be merged',
   conflicts: 'Conflicts with its base',

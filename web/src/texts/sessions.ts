@@ -15,6 +15,7 @@ export const bulkBar = {
   includesUnshown: 'This includes sessions that are not shown yet.',
   addTags: 'Add tags',
   tagsHint: 'Separate tags with commas. Existing tags are kept.',
+  suggestions: 'Suggested tags',
 };
 
 export const bulkReport = {
@@ -67,7 +68,6 @@ export const savedViews = {
 };
 
 export const filters = {
-  needsYou: 'Needs you',
   queued: 'Queued',
   working: 'Working',
   suspended: 'Suspended',
@@ -109,6 +109,10 @@ export const sessionList = {
   selectShown: 'Select all shown',
   none: 'No sessions yet',
   noneText: 'Start a session to give an agent a task.',
+  noneArchived: 'No archived sessions',
+  noneArchivedText: 'Sessions that you archive are here.',
+  sort: 'Sort',
+  orders: { newest: 'Newest first', updated: 'Recently updated' },
   allSelected: 'All matching sessions are selected',
   selectAll: 'Select all matching sessions',
 };
@@ -134,6 +138,10 @@ export const createdFilter = {
   range: 'Range of days',
   from: 'Created from (UTC)',
   to: 'Created to (UTC)',
+};
+
+export const changedLines = {
+  label: ({ added, removed }: Strings<'added' | 'removed'>) => `${added} lines added, ${removed} removed`,
 };
 
 export const sessionRow = {

@@ -83,7 +83,7 @@ export const status = {
   resuming: 'Resuming',
   suspended: 'Suspended',
   finished: 'Finished',
-  waitingForYou: 'Waiting for you',
+  needsYou: 'Needs you',
   needsApproval: 'Needs approval',
   providerLimit: 'Provider limit',
   working: 'Working',

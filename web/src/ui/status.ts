@@ -34,7 +34,7 @@ export function showStatus({ status, statusDetail, endReason }: Status): Shown {
     return { label, tone: statusDetail === 'USER_REQUEST' || statusDetail === 'INACTIVITY' ? 'plain' : 'warn' };
   }
   if (status === 'EXIT') return ended[endReason ?? ''] ?? { label: texts.finished, tone: 'good' };
-  if (statusDetail === 'WAITING_FOR_USER') return { label: texts.waitingForYou, tone: 'warn' };
+  if (statusDetail === 'WAITING_FOR_USER') return { label: texts.needsYou, tone: 'warn' };
   if (statusDetail === 'WAITING_FOR_APPROVAL') return { label: texts.needsApproval, tone: 'warn' };
   if (statusDetail === 'WAITING_FOR_QUOTA') return { label: texts.providerLimit, tone: 'warn' };
   return { label: texts.working, tone: 'info', isWorking: true };

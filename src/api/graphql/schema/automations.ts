@@ -10,6 +10,7 @@ import { findOrganizations } from '../../../domain/identity/organizations/use-or
 import { parseId } from '../../../domain/ids.ts';
 import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
+import { AuditLogEntry } from './audit-log.ts';
 import { AutomationAction } from './automation-actions.ts';
 import { automationDescriptions as descriptions } from './automation-descriptions.ts';
 import { AutomationMissedRunsEnum, AutomationRunAsTypeEnum } from './automation-enums.ts';
@@ -220,6 +221,17 @@ builder.objectField(AutomationRunType, 'automation', (t) =>
     description: 'Automation that the run belongs to.',
     resolve: async ({ automationId }, _args, { loaders }) =>
       (await loaders.of(findAutomations).load(automationId)) as never,
+  }),
+);
+
+builder.objectField(AuditLogEntry, 'automation', (t) =>
+  t.field({
+    type: Automation,
+    nullable: true,
+    description:
+      'Automation whose run performed the action, even if it has been deleted. Null if no automation performed the action or the viewer may not see the automation.',
+    resolve: ({ automationId }, _args, { loaders }) =>
+      automationId === null ? null : loaders.of(findAutomations).load(automationId),
   }),
 );
 

@@ -4,6 +4,7 @@ import {
   replaceAllowedTags,
 } from '../../../domain/identity/organizations/allowed-tags.ts';
 import { findOrganization } from '../../../domain/identity/organizations/use-organization.ts';
+import { findTagsInUse, requireViewingTags } from '../../../domain/sessions/tags-in-use.ts';
 import { builder } from '../builder.ts';
 import { addMutation } from './add-mutation.ts';
 import { boundary, needs } from './needs.ts';
@@ -18,6 +19,15 @@ builder.objectFields(Organization, (t) => ({
     ...boundary('changeTags'),
     description: allowedTagsDescription,
     resolve: async ({ id }, _args, { loaders }) => [...(await loaders.tagRules.load(id)).allowedTags],
+  }),
+  tagsInUse: t.stringList({
+    ...boundary('viewSession', { items: 20 }),
+    description:
+      'Tags that sessions of the organization have, archived ones too, sorted. At most the first 1,000. For suggestions: `allowedTags` has the tags that new sessions may have.',
+    resolve: async ({ id }, _args, { domain, loaders }) => {
+      requireViewingTags(domain, id);
+      return [...((await loaders.of(findTagsInUse).load(id)) ?? [])];
+    },
   }),
   defaultTag: t.string({
     nullable: true,

@@ -97,7 +97,10 @@ const conditionFields = (t: PothosSchemaTypes.InputFieldBuilder<SchemaTypes, 'In
     type: 'DateTime',
     description: 'Only sessions that last changed their status or messages before this time.',
   }),
-  search: t.string({ description: 'Only sessions with a title that contains this text, regardless of case.' }),
+  search: t.string({
+    description:
+      'Only sessions with a title that contains every word of this text, in any order and regardless of case. A word also matches inside longer words.',
+  }),
 });
 
 /** A filter as resolvers receive it: ids in any form. */

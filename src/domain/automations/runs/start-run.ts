@@ -162,5 +162,6 @@ async function asOwner(services: Services, tx: Transaction, locked: LockedAutoma
   return Object.create(services, {
     viewer: { value: viewer, enumerable: true },
     address: { value: null, enumerable: true },
+    automationId: { value: automation.id, enumerable: true },
   });
 }

@@ -9,6 +9,7 @@ import type { auditEntries_organization$key } from '../../__generated__/auditEnt
 import type { auditEntriesEnterprisePaginationQuery } from '../../__generated__/auditEntriesEnterprisePaginationQuery.graphql.ts';
 import type { auditEntriesOrganizationPaginationQuery } from '../../__generated__/auditEntriesOrganizationPaginationQuery.graphql.ts';
 import { sessionAddress } from '../../session/address.ts';
+import { plainTitle } from '../../session/plain-title.ts';
 import { auditPage as texts } from '../../texts/audit.ts';
 import { common } from '../../texts/common.ts';
 import { JsonTree } from '../../ui/json-tree.tsx';
@@ -103,6 +104,11 @@ function Entries({ entries, hasNext, isLoadingNext, loadNext, hasOrganizations =
         }
         session {
           sessionId
+          title
+        }
+        automation {
+          automationId
+          name
         }
         targetId
         data
@@ -112,16 +118,16 @@ function Entries({ entries, hasNext, isLoadingNext, loadNext, hasOrganizations =
   );
   const columns: readonly Column<Entry>[] = [
     { label: common.time, cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { label: texts.actor, cell: ({ actorName }) => actorName ?? <span className="soft">{texts.keyOrService}</span> },
+    { label: texts.actor, cell: (entry) => <Actor {...entry} /> },
     {
       label: texts.action,
       cell: ({ action, targetId, session }) => (
         <div>
           {action ? actionText(action) : texts.unknownAction}
-          {targetId && targetId !== session?.sessionId && <span className="under">{targetId}</span>}
+          {targetId && !session && !isOfMessage(targetId) && <span className="under">{targetId}</span>}
           {session && (
             <Link className="under" href={sessionAddress(session.sessionId)}>
-              {session.sessionId}
+              {plainTitle(session.title)}
             </Link>
           )}
         </div>
@@ -148,6 +154,22 @@ function Entries({ entries, hasNext, isLoadingNext, loadNext, hasOrganizations =
     />
   );
 }
+
+/** The principal; with an automation, both, or the automation alone if no user owns it. */
+function Actor({ actorName, automation }: Pick<Entry, 'actorName' | 'automation'>) {
+  if (!automation) return actorName ? visible(actorName) : <span className="soft">{texts.keyOrService}</span>;
+  return (
+    <div>
+      {actorName && visible(actorName)}
+      <Link className={actorName ? 'under' : undefined} href={`/manage/automations/${automation.automationId}`}>
+        {texts.automation({ name: visible(automation.name) })}
+      </Link>
+    </div>
+  );
+}
+
+// The id of a message says nothing without its session.
+const isOfMessage = (targetId: string) => targetId.startsWith('event-');
 
 // A deleted organization has only its id.
 function organizationOf({ organization, organizationId }: Entry) {

@@ -166,6 +166,16 @@ describe.skipIf(missing !== null)('the home page', { timeout: 240_000 }, () => {
     expect(consoleErrors).toEqual([]);
   });
 
+  it('offers examples to a user without sessions', async () => {
+    const { token } = await makeUser(all.test);
+    const { page } = await open(token);
+    const prompt = page.getByRole('main').getByLabel('What should the agent do?');
+    const shown = page.getByRole('region', { name: 'Examples to start with' });
+    await shown.getByRole('button', { name: 'A web page' }).click();
+    await expect.poll(() => prompt.inputValue()).toContain('typing speed test');
+    expect(await page.getByRole('region', { name: 'Recent prompts' }).count()).toBe(0);
+  });
+
   it('shows an administrator what is left to set up, until it is done or dismissed', async () => {
     // The home page of an organization with sessions would close the setup.
     const window = await open(all.test.adminToken, 390, '/sessions');

@@ -8,6 +8,7 @@ import { home as texts } from '../texts/home.ts';
 import { Time } from '../ui/time.tsx';
 import { useToasts } from '../ui/toasts.tsx';
 import { visible } from '../ui/visible.ts';
+import { ExamplePrompts } from './example-prompts.tsx';
 
 /** The most sessions whose prompts are read, and the most prompts that are shown. */
 const [maxRead, maxShown] = [20, 6];
@@ -17,7 +18,7 @@ interface RecentPromptsProps {
   readonly onChoose: (prompt: string) => void;
 }
 
-/** The prompts of the viewer's last sessions, each once; nothing without any. */
+/** The prompts of the viewer's last sessions, each once; examples without any. */
 export function RecentPrompts({ organizationId, onChoose }: RecentPromptsProps) {
   const { viewer } = useSigned();
   const toasts = useToasts();
@@ -81,7 +82,7 @@ export function RecentPrompts({ organizationId, onChoose }: RecentPromptsProps) 
     seen.add(first.preview);
     return [{ id: first.id, preview: first.preview, createdAt }];
   });
-  if (prompts.length === 0) return null;
+  if (prompts.length === 0) return <ExamplePrompts onChoose={onChoose} />;
   return (
     <section className="card recent-prompts" aria-labelledby="recent-prompts">
       <h2 id="recent-prompts">{texts.recentPrompts}</h2>

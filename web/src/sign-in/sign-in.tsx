@@ -65,6 +65,8 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
   const [offer, setOffer] = useState<{ readonly link: SignInLink; readonly name: string | null } | null>(null);
   // It needs a press of a button: a program that opens links to show them must not use it up.
   const [userLink, setUserLink] = useState(takeUserLink);
+  // Such a user does not run the service.
+  const [isInvited] = useState(userLink !== null);
   const isTaken = useRef(false);
 
   const finishSignIn = (returnTo = '/') => {
@@ -187,15 +189,17 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
         <Button type="submit" tone="primary" isBusy={isBusy}>
           {texts.signIn}
         </Button>
-        <p className="note">
-          <RichText
-            text={texts.lostToken}
-            slots={{
-              npmRunToken: <code>npm run token</code>,
-              npxToken: <code>npx --no -- switchyard token</code>,
-            }}
-          />
-        </p>
+        {!isInvited && (
+          <p className="note">
+            <RichText
+              text={texts.lostToken}
+              slots={{
+                npmRunToken: <code>npm run token</code>,
+                npxToken: <code>npx --no -- switchyard token</code>,
+              }}
+            />
+          </p>
+        )}
       </form>
     </main>
   );

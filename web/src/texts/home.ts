@@ -4,6 +4,7 @@ export const home = {
   title: 'Home',
   heading: 'What should the agent do?',
   recentPrompts: 'Recent prompts',
+  examplePrompts: 'Examples to start with',
   replaced: 'Prompt replaced.',
 };
 

@@ -44,13 +44,13 @@ describe.skipIf(missing !== null)('the pull requests of a session in the console
     const details = page.getByRole('tabpanel', { name: 'Details' });
     await details.getByText('Fix [U+202E]the login', { exact: true }).waitFor();
     await details.getByText('Conflicts with its base', { exact: true }).waitFor();
-    await details.getByText('draft', { exact: true }).waitFor();
+    await details.getByText('Draft', { exact: true }).waitFor();
     await details.getByText('requested changes', { exact: false }).waitFor();
     await details.getByText('Checks: 1 failed, 1 passed', { exact: true }).click();
     expect(await details.getByRole('link', { name: 'unit tests' }).getAttribute('href')).toContain('/runs/1');
     // The service has not read the other one.
     await details.getByRole('link', { name: 'git.test/acme/docs #3' }).waitFor();
-    await details.getByText('merged', { exact: true }).waitFor();
+    await details.getByText('Merged', { exact: true }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('session-pull-requests');
     await page.setViewportSize({ width: 375, height: 844 });
@@ -130,7 +130,7 @@ describe.skipIf(missing !== null)('the pull requests of a session in the console
     await page.getByText('Pull request opened.', { exact: true }).waitFor();
     const details = page.getByRole('tabpanel', { name: 'Details' });
     await details.getByText('Fix the login', { exact: true }).waitFor();
-    await details.getByText('open', { exact: true }).waitFor();
+    await details.getByText('Open', { exact: true }).waitFor();
     expect(gitea.pulls).toMatchObject([{ title: 'Fix the login', head: 'switchyard/fix', base: 'main' }]);
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();

@@ -216,7 +216,7 @@ for (const agent of [findOpencode(), findGemini()])
         missing === null ? await openSignedIn(browser, test, test.adminToken, { at: `/sessions/devin-${id}` }) : null;
       const details = window?.page.getByRole('tabpanel', { name: 'Details' });
       await details?.getByText('Add a greeting', { exact: true }).waitFor();
-      await details?.getByText('open', { exact: true }).waitFor();
+      await details?.getByText('Open', { exact: true }).waitFor();
 
       if (isWired) {
         const review = [
@@ -240,7 +240,7 @@ for (const agent of [findOpencode(), findGemini()])
         { timeout },
       );
 
-      await details?.getByText('merged', { exact: true }).waitFor();
+      await details?.getByText('Merged', { exact: true }).waitFor();
       expect(window?.consoleErrors ?? []).toEqual([]);
 
       await provokeErrors(search, test, github, { sessionId: id, connectionId });

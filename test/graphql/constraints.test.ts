@@ -187,7 +187,7 @@ describe('@constraint of inputs', () => {
     // Looked up or parsed: an invalid text of any length is refused or finds nothing.
     const compared = [
       ...['agent', 'defaultAgent', 'defaultTag', 'optionId', 'timeZone'],
-      ...['rule', 'ipRanges', 'after', 'clientMutationId', 'workerId'],
+      ...['rule', 'ipRanges', 'after', 'clientMutationId', 'workerId', 'userCode'],
       ...[
         'FolderPathInput.path',
         'MacroInput.macro',

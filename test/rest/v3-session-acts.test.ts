@@ -50,7 +50,7 @@ describe('archive and unarchive', () => {
     expect(await app.app.services.store.query('select queued_at from run where session_id = $1', [id])).toEqual([
       { queued_at: null },
     ]);
-    expect(await actionsOf(id)).toEqual(['create_session', 'sleep_session']);
+    expect(await actionsOf(id)).toEqual(['create_session', 'sleep_session', 'archive_session']);
     expect((await ask('GET')).body).toMatchObject({ is_archived: true, status: 'suspended' });
   });
 
@@ -58,7 +58,7 @@ describe('archive and unarchive', () => {
     const { id, ask } = await oneSession();
     await setStatus(id, `status = '${before}', ended_by = ${before === 'exit' ? "'finished'" : 'null'}`);
     expect((await ask('POST', '/archive')).body).toMatchObject({ is_archived: true, status: before });
-    expect(await actionsOf(id)).toEqual(['create_session']);
+    expect(await actionsOf(id)).toEqual(['create_session', 'archive_session']);
     // The second time changes nothing.
     expect(await ask('POST', '/archive')).toMatchObject({ status: 200, body: { is_archived: true } });
     expect((await ask('POST', '/unarchive')).body).toMatchObject({ is_archived: false, status: before });

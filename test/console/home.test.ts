@@ -167,7 +167,7 @@ describe.skipIf(missing !== null)('the home page', { timeout: 240_000 }, () => {
   });
 
   it('offers examples to a user without sessions', async () => {
-    const { token } = await makeUser(all.test);
+    const { token } = await makeUser(all.test, { organizationId });
     const { page } = await open(token);
     const prompt = page.getByRole('main').getByLabel('What should the agent do?');
     const shown = page.getByRole('region', { name: 'Examples to start with' });

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
@@ -21,7 +22,8 @@ async function start(settings: SandboxSettings | null) {
   const drivers = await openDrivers({
     choice: 'none',
     dataDir,
-    workerId: 'worker-1',
+    // A worker removes the directories that an earlier process of its id has left.
+    workerId: `worker-${randomBytes(6).toString('hex')}`,
     path: process.env.PATH ?? '',
     hidden: [dataDir],
     baseEnv: { PATH: process.env.PATH ?? '' },

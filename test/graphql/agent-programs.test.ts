@@ -124,7 +124,7 @@ it('installs an agent, which is available at once in every process, and records 
     keySource: 'NONE',
   });
   const opencode = { agentId: 'opencode', isDefault: false, steer: 'WAIT', programVersion: version, keySource: 'NONE' };
-  expect(await agents()).toContainEqual(opencode);
+  await expect.poll(() => agents()).toContainEqual(opencode);
   const rows = await test.app.services.store.query<{ data: object }>(
     `select data from audit_entry where data->>'setting' = 'agentPrograms'`,
   );
@@ -214,7 +214,8 @@ it('removes an agent', async () => {
     // It was about the program that was removed.
     lastCheck: null,
   });
-  expect((await agents()).map((each: any) => each.agentId)).toEqual(['demo']);
+  // Processes look for programs after they are notified.
+  await expect.poll(async () => (await agents()).map((each: any) => each.agentId)).toEqual(['demo']);
   expect((await act('removeAgent', 'opencode')).userErrors[0]?.message).toBe(
     'The program of opencode is not installed.',
   );

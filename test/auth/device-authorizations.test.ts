@@ -192,7 +192,7 @@ describe('who may approve', () => {
 });
 
 describe('limits', () => {
-  it('of wrong codes from an address', async () => {
+  it('of wrong codes of a viewer, who is refused a right one then too', async () => {
     const { token } = await makeUser(test);
     const { 'user_code': userCode } = await begin();
     const codes: string[] = [];
@@ -202,8 +202,12 @@ describe('limits', () => {
     }
     expect(codes).toEqual(['none', 'none', 'none', 'none', 'none', 'RATE_LIMITED', 'RATE_LIMITED']);
     expect(JSON.stringify(await approve('BBBB-BBBB', token))).toContain('RATE_LIMITED');
-    // A right code is never refused because of others from its address.
-    expect((await approve(userCode, token)).userErrors).toEqual([]);
+    expect((await find(userCode, token)).errors?.[0].extensions.code).toBe('RATE_LIMITED');
+    expect(JSON.stringify(await approve(userCode, token))).toContain('RATE_LIMITED');
+    // Others at the same address are not.
+    const { token: other } = await makeUser(test);
+    for (let n = 0; n < 7; n++) expect((await find(userCode, other)).data.deviceAuthorization).not.toBeNull();
+    expect((await approve(userCode, other)).userErrors).toEqual([]);
   });
 
   it('of unknown device codes from an address', async () => {

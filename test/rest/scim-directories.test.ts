@@ -14,7 +14,7 @@ const enterpriseSchema = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:
 
 /** Creates the token of a directory, and returns a function that sends its requests. */
 async function connectDirectory() {
-  const { token } = await makeServiceUser(test as any, { roleId: 'account_admin' });
+  const { token } = await makeServiceUser(test, { roleId: 'account_admin' });
   return async (method: string, path: string, body?: unknown) => {
     const answer = await scim(test, token, method, path, body);
     return { status: answer.status, body: answer.body };

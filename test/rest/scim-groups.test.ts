@@ -21,7 +21,7 @@ const createGroup = async (values: object = {}): Promise<any> => {
 };
 const patch = (id: string, ...operations: object[]) => send('PATCH', `/Groups/${id}`, patchOf(...operations));
 const membersOf = async (id: string) =>
-  ((await send('GET', `/Groups/${id}`)).body.members as any[]).map(({ value }) => value).sort();
+  ((await send('GET', `/Groups/${id}`)).body.members as { readonly value: string }[]).map(({ value }) => value).sort();
 /** Gives a group a role on the enterprise, and in the first organization. */
 const grant = async (idpGroupId: string, roleId = 'org_member') => {
   for (const [scope, role] of [

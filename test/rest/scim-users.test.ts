@@ -229,7 +229,7 @@ it('asks for the permissions of members, before it tells whether a user exists',
   const made = await create();
   const { token: reader } = await makeReader();
   expect((await send('GET', `/Users/${made.id}`, undefined, reader)).status).toBe(200);
-  const ofOrganization = await makeServiceUser(test as any, {
+  const ofOrganization = await makeServiceUser(test, {
     organizationId: test.organizationId,
     roleId: 'org_admin',
   });

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { requireConfirmation } from '../../../auth/confirmation.ts';
-import { type DomainError, notFound, refuse } from '../../../common/errors.ts';
+import { notFound, RateLimitedError, refuse } from '../../../common/errors.ts';
 import type { Store, Transaction } from '../../../store/store.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
 import { parseInput } from '../../input.ts';
-import { countFailure } from '../../limits/authenticate-limited.ts';
 import { createOwnKey, requireOwnKey } from '../keys/api-keys.ts';
 import { checkExpiry } from '../keys/expiry.ts';
 import type { ApiKeyRecord } from '../keys/key-record.ts';
@@ -50,20 +49,24 @@ async function findPending(context: Context, source: Pick<Store, 'query'>, text:
 
 /**
  * Returns the program that waits with a code; null if there is none. Throws INVALID_INPUT for a text that cannot be a code; FORBIDDEN
- * for a viewer that can create no key for itself; RATE_LIMITED for an address with too many wrong codes.
+ * for a viewer that can create no key for itself; RATE_LIMITED for a viewer with too many wrong codes.
  */
 export async function findDeviceAuthorization(context: Context, userCode: string): Promise<DeviceAuthorization | null> {
   await requireOwnKey(context);
-  const row = await findPending(context, context.store, userCode, '');
-  if (row === null) await countWrongCode(context);
-  return row;
+  return withLimit(context, () => findPending(context, context.store, userCode, ''));
 }
 
-// Codes are short, so that guesses are limited as those of tokens are.
-async function countWrongCode(context: Context): Promise<DomainError> {
-  const error = await countFailure(context, context.address, unknownCode());
-  if (error.code === 'RATE_LIMITED') throw error;
-  return error;
+/**
+ * Looks a code up for a viewer. Codes are short, so that a viewer with too many wrong ones gets RATE_LIMITED also for a right one: the
+ * look-up is paid before, and refunded if it finds the code. `find` returns null for a wrong code.
+ */
+async function withLimit<T>({ limits, viewer }: Context, find: () => Promise<T | null>): Promise<T | null> {
+  const key = `device-code:${viewer.principal.id}`;
+  const spending = await limits.login.spend(key);
+  if (spending?.isAllowed === false) throw new RateLimitedError('Too many wrong codes. Wait and try again.', spending);
+  const found = await find();
+  if (found !== null && spending !== null) limits.login.giveBack(key, 1, spending);
+  return found;
 }
 
 /**
@@ -78,30 +81,34 @@ export async function approveDeviceAuthorization(
   checkExpiry(context, expiresAt);
   const owner = await requireOwnKey(context);
   requireConfirmation(context);
-  const apiKey = await context.store.transact(async (tx) => {
-    const row = await findPending(context, tx, userCode, ' for update');
-    if (row === null) return null;
-    const stored = { tokenHash: row.deviceCodeHash, display: row.display };
-    const key = await createOwnKey(context, tx, { ...owner, name: row.clientName, expiresAt }, stored);
-    await decide(context, tx, row.id, 'approved', key.id);
-    return key;
-  });
-  if (apiKey === null) throw await countWrongCode(context);
+  const apiKey = await withLimit(context, () =>
+    context.store.transact(async (tx) => {
+      const row = await findPending(context, tx, userCode, ' for update');
+      if (row === null) return null;
+      const stored = { tokenHash: row.deviceCodeHash, display: row.display };
+      const key = await createOwnKey(context, tx, { ...owner, name: row.clientName, expiresAt }, stored);
+      await decide(context, tx, row.id, 'approved', key.id);
+      return key;
+    }),
+  );
+  if (apiKey === null) throw unknownCode();
   return apiKey;
 }
 
 /** Refuses the program that waits with a code. Throws INVALID_INPUT, FORBIDDEN, NOT_FOUND, RATE_LIMITED. */
 export async function denyDeviceAuthorization(context: Context, userCode: string): Promise<void> {
   await requireOwnKey(context);
-  const isDenied = await context.store.transact(async (tx) => {
-    const row = await findPending(context, tx, userCode, ' for update');
-    if (row === null) return false;
-    await decide(context, tx, row.id, 'denied', null);
-    const { clientName } = row;
-    await audit(context, tx, 'deny_device_authorization', { organizationId: null, data: { clientName } });
-    return true;
-  });
-  if (!isDenied) throw await countWrongCode(context);
+  const denied = await withLimit(context, () =>
+    context.store.transact(async (tx) => {
+      const row = await findPending(context, tx, userCode, ' for update');
+      if (row === null) return null;
+      await decide(context, tx, row.id, 'denied', null);
+      const { clientName } = row;
+      await audit(context, tx, 'deny_device_authorization', { organizationId: null, data: { clientName } });
+      return row;
+    }),
+  );
+  if (denied === null) throw unknownCode();
 }
 
 async function decide(

@@ -13,18 +13,16 @@ export type RedeemedCode =
   | { readonly state: 'pending' | 'slow_down' | 'denied' | 'expired' };
 
 interface PolledRow {
+  readonly id: string;
   readonly status: 'pending' | 'approved' | 'denied';
   readonly expiresAt: Date;
   readonly polledBefore: Date | null;
   readonly keyExpiresAt: Date | null;
 }
 
-const poll = `
-  with found as (select id, polled_at from device_authorization where device_code_hash = any($1::text[]) for update)
-  update device_authorization d set polled_at = $2::timestamptz
-    from found left join device_authorization e on e.id = found.id left join api_key k on k.id = e.api_key_id
-   where d.id = found.id
-  returning d.status, d.expires_at as "expiresAt", found.polled_at as "polledBefore", k.expires_at as "keyExpiresAt"`;
+const select = `
+  select d.id, d.status, d.expires_at as "expiresAt", d.polled_at as "polledBefore", k.expires_at as "keyExpiresAt"
+    from device_authorization d left join api_key k on k.id = d.api_key_id where d.device_code_hash = any($1::text[])`;
 
 /**
  * Returns the state of a program's authorization. The answer after an approval is the same until the authorization ends, so that a
@@ -36,7 +34,8 @@ export async function redeemDeviceCode(
   address: string | null,
 ): Promise<RedeemedCode> {
   const now = services.now();
-  const [row] = await services.store.execute<PolledRow>(poll, [services.keyring.tokenHashes(deviceCode), now]);
+  const { store } = services;
+  const [row] = await store.query<PolledRow>(select, [services.keyring.tokenHashes(deviceCode)]);
   if (row === undefined) {
     throw await countFailure(services, address, new DomainError('UNAUTHENTICATED', 'That device code isn’t valid.'));
   }
@@ -45,5 +44,8 @@ export async function redeemDeviceCode(
   if (row.status === 'denied') return { state: 'denied' };
   const { polledBefore } = row;
   const isEarly = polledBefore !== null && now.getTime() - polledBefore.getTime() < pollSeconds * 1_000 - toleranceMs;
-  return { state: isEarly ? 'slow_down' : 'pending' };
+  // A program that asks too often writes nothing.
+  if (isEarly) return { state: 'slow_down' };
+  await store.execute('update device_authorization set polled_at = $2 where id = $1', [row.id, now]);
+  return { state: 'pending' };
 }

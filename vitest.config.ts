@@ -64,7 +64,11 @@ const onPostgres = {
   ...sharing,
   name: 'postgres',
   env: { TEST_DATABASE: 'postgres' },
-  globalSetup: [...everywhere.globalSetup, 'test/support/global-setup-postgres.ts'],
+  globalSetup: [
+    ...everywhere.globalSetup,
+    'test/support/global-setup-postgres.ts',
+    ...(process.env.TEST_RESTORED ? ['test/support/global-setup-restored.ts'] : []),
+  ],
 };
 
 const havePostgres = Boolean(process.env.TEST_POSTGRES_URL) || findPostgresBinaries() !== null;

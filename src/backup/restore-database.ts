@@ -1,5 +1,6 @@
 import type { Session } from '../store/driver.ts';
 import { applyMigration, createMigrationsTable, type Migration } from '../store/migrations.ts';
+import { deleteProcessRows } from '../store/process-rows.ts';
 import { continueTransactionNumbers } from '../store/transaction-numbers.ts';
 import { BackupError } from './backup-error.ts';
 import { readLines } from './lines.ts';
@@ -145,10 +146,9 @@ async function compareTable(session: Session, entry: TableEntry, table: Table): 
   throw new BackupError(`The table "${entry.name}" is not the same as in the backup after it was loaded.`);
 }
 
-/** The original may still run: its leases and workers are not those of the restored service. */
+/** The original may still run: its processes are not those of the restored service. */
 async function beginMaintenance(session: Session): Promise<void> {
-  await session.query('delete from lease');
-  await session.query('delete from worker');
+  await deleteProcessRows((sql) => session.query(sql));
   await session.query('update installation set maintenance_since = coalesce(maintenance_since, now())');
 }
 

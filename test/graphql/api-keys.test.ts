@@ -296,7 +296,8 @@ describe('revokeAllApiKeys', () => {
       expect((await runMutation(test, 'revokeAllApiKeys', 'revokedCount', {}, token)).error).toBe('FORBIDDEN');
     }
     const [live] = await test.app.services.store.query<{ n: number }>(
-      `select count(*)::int as n from api_key where revoked_at is null and kind <> 'SERVICE_USER'`,
+      `select count(*)::int as n from api_key where revoked_at is null and kind <> 'SERVICE_USER' and enterprise_id = $1`,
+      [test.app.installation.enterpriseId],
     );
     const { revokedCount } = await runMutation(test, 'revokeAllApiKeys', 'revokedCount', {});
     expect(revokedCount).toBe(live?.n);

@@ -36,7 +36,10 @@ describe('a request without an organization', () => {
       }
       return found;
     };
-    const organizations = () => test.app.services.store.query('select 1 from organization');
+    const organizations = () =>
+      test.app.services.store.query('select 1 from organization where enterprise_id = $1', [
+        test.app.installation.enterpriseId,
+      ]);
     expect(await organizations()).toHaveLength(1);
     const before = await userErrors();
     const refused = [{ code: 'INVALID_INPUT', path: ['input', 'organizationId'] }];

@@ -82,7 +82,10 @@ describe('createSession', () => {
       },
     });
     expect(payload.session.tags).toHaveLength(50);
-    const rows = await test.app.services.store.query('select s::text as row from session_secret s');
+    const rows = await test.app.services.store.query(
+      'select s::text as row from session_secret s join session on session.id = s.session_id where title = $1',
+      [payload.session.title],
+    );
     expect(rows).toHaveLength(2);
     expect(JSON.stringify(rows)).not.toContain('c4n4ry');
   });
@@ -263,8 +266,9 @@ it('cannot grant a role with a permission that it lacks', async () => {
   // An org_member that may create service users, but lacks permissions of org_admin.
   await store.execute(
     `insert into role (id, name, scope, permissions, enterprise_id)
-     select 'hirer', 'Hirer', 'organization', array_append(permissions, 'ManageOrgServiceUsers'), (select id from enterprise)
+     select 'hirer', 'Hirer', 'organization', array_append(permissions, 'ManageOrgServiceUsers'), $1
        from role where id = 'org_member'`,
+    [test.app.installation.enterpriseId],
   );
   const { token } = await makeUser(test, { organizationId, roleId: 'hirer' });
   const before = await countRows(test);

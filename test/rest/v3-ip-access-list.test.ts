@@ -15,7 +15,8 @@ const from = (address: string, method: string, target: string, body?: unknown, t
   call(app, token, method, target, body, { 'x-forwarded-for': address });
 
 beforeEach(async () => {
-  await app.app.services.store.execute(`update enterprise set ip_ranges = '{}' returning id`);
+  const { services, installation } = app.app;
+  await services.store.execute(`update enterprise set ip_ranges = '{}' where id = $1`, [installation.enterpriseId]);
 });
 
 describe('the list', () => {

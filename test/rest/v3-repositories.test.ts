@@ -101,6 +101,7 @@ it('refuses organizations of others, and shows nothing of a deleted connection',
   const unknown = `/v3beta1/organizations/${newId()}/repositories`;
   expect((await call(test, test.adminToken, 'GET', unknown)).status).toBe(404);
   const { store, now } = test.app.services;
-  await store.prisma.gitConnection.updateMany({ data: { deletedAt: now() } });
+  const { enterpriseId } = test.app.installation;
+  await store.prisma.gitConnection.updateMany({ where: { enterpriseId }, data: { deletedAt: now() } });
   expect((await list()).body.items).toEqual([]);
 });

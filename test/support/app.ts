@@ -11,7 +11,7 @@ import { notifyKeyChanges } from './key-changes.ts';
 import { requireNoSecrets } from './leaks.ts';
 import { validateAgainstOpenApi } from './openapi-validation.ts';
 import { demoAgentOnly } from './profiles.ts';
-import { openTestStore } from './test-store.ts';
+import { openTestStore, type TestStore } from './test-store.ts';
 
 /** A running Switchyard in this process, with its own database. */
 export interface TestApp {
@@ -39,14 +39,24 @@ const log = process.env.TEST_LOG ? { ...quiet, warn: say, error: say } : quiet;
  * Starts an app. By default it has no worker, so sessions stay `new` and the test writes their logs; with
  * `roles: ['api', 'worker']` the demo agent runs as a real child process.
  */
-export async function startApp(
+export const startApp = async (overrides: Partial<Config> = {}, parts: TestParts = {}): Promise<TestApp> =>
+  startAppOn(await openTestStore(), overrides, parts);
+
+type TestParts = Pick<AppParts, 'requestTimes' | 'openDrivers' | 'packageOf' | 'log' | 'checkpointClock'>;
+
+/** {@link startApp} on a database, which closing the app closes. */
+export async function startAppOn(
+  test: TestStore,
   overrides: Partial<Config> = {},
-  parts: Pick<AppParts, 'requestTimes' | 'openDrivers' | 'packageOf' | 'log' | 'checkpointClock'> = {},
+  parts: TestParts = {},
 ): Promise<TestApp> {
-  const test = await openTestStore();
-  const config = testConfig(test.dataDir, test.databaseUrl, overrides);
+  // A restored database begins in maintenance mode.
+  const config = testConfig(test.dataDir, test.databaseUrl, {
+    ...(test.firstStart && { maintenance: false }),
+    ...overrides,
+  });
   const app = await createApp(config, { store: test.store, log, ...parts });
-  const { firstStart } = app.installation;
+  const firstStart = app.installation.firstStart ?? test.firstStart;
   if (!firstStart) throw new Error('The database of a test was not new.');
   return wrap(app, test, firstStart, () => test.close());
 }

@@ -78,7 +78,7 @@ export const linesOf = (backup: string, table: string | null): string[] =>
     .slice(0, -1);
 
 /** Tables that a restore changes: it begins maintenance mode, and forgets the processes of the original. */
-const changedByRestore = ['installation', 'lease', 'worker'];
+const changedByRestore = ['installation', 'lease', 'worker', 'agent_program'];
 
 /** Returns rows and hashes of the tables of a backup, and of its files. */
 export function contentOf(backup: string) {

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import type { FirstStart } from '../../src/domain/installation/bootstrap.ts';
 import type { Driver } from '../../src/store/driver.ts';
 import { guardDriver } from '../../src/store/guarded-driver.ts';
 import { migrate, readMigrations } from '../../src/store/migrations.ts';
@@ -21,13 +22,26 @@ export interface TestStore {
   /** Null on PGlite. */
   readonly databaseUrl: string | null;
   readonly dataDir: string;
+  /** The tokens of the service whose backup was restored into the database; null if it is empty. */
+  readonly firstStart: FirstStart | null;
   close(): Promise<void>;
 }
 
 /** Opens a test database. Fast: a copy of a migrated template, by `create database … template` or from a dump. */
 export async function openTestStore(): Promise<TestStore> {
+  if (testDatabase !== 'postgres') return openStoreOn(null);
+  // See global-setup-restored.ts.
+  const { TEST_RESTORED_TEMPLATE: template, TEST_RESTORED_START: start } = process.env;
+  if (template && start) return openStoreOn(await copyTemplate(template), JSON.parse(start));
+  return openStoreOn(await createDatabase());
+}
+
+/** Opens a migrated database, or a new embedded one for null. Closing the store drops it. */
+export async function openStoreOn(
+  databaseUrl: string | null,
+  firstStart: FirstStart | null = null,
+): Promise<TestStore> {
   const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-test-'));
-  const databaseUrl = testDatabase === 'postgres' ? await createDatabase() : null;
   const driver = await openDriver(databaseUrl);
   const listeners = new Set<StatementListener>();
   const notify: StatementListener = (statement) => {
@@ -40,6 +54,7 @@ export async function openTestStore(): Promise<TestStore> {
     store,
     databaseUrl,
     dataDir,
+    firstStart,
     async close() {
       await store.close();
       writeStatementShare();
@@ -107,21 +122,27 @@ function pooledUrl(databaseUrl: string): string | null {
 }
 
 /** Returns the URL of a new, migrated database on the private server. */
-export async function createDatabase(): Promise<string> {
+export const createDatabase = async (): Promise<string> =>
+  copyTemplate(`switchyard_template_${await migrationsHash()}`, async (url) => {
+    const driver = await openPostgres(url, silent);
+    await migrate(driver);
+    await driver.close();
+  });
+
+/** Copies a template on the private server, which `fill` fills first if it does not exist. Returns the URL of the copy. */
+async function copyTemplate(template: string, fill?: (url: string) => Promise<void>): Promise<string> {
   const adminUrl = process.env.TEST_POSTGRES_URL;
   if (!adminUrl)
     throw new Error('TEST_POSTGRES_URL is not set: run these tests through vitest, which starts a server.');
-  const template = `switchyard_template_${await migrationsHash()}`;
   const name = `switchyard_${randomBytes(8).toString('hex')}`;
   await withClient(adminUrl, async (admin) => {
     // Several test files start at once: one of them creates the template.
     await admin.query('select pg_advisory_lock(5)');
     const existing = await admin.query('select 1 from pg_database where datname = $1', [template]);
-    if (existing.rowCount === 0) {
+    if (existing.rowCount === 0 && fill) {
+      await admin.query(`drop database if exists ${template}_new with (force)`);
       await admin.query(`create database ${template}_new`);
-      const driver = await openPostgres(onDatabase(adminUrl, `${template}_new`), silent);
-      await migrate(driver);
-      await driver.close();
+      await fill(onDatabase(adminUrl, `${template}_new`));
       await admin.query(`alter database ${template}_new rename to ${template}`);
     }
     await admin.query(`create database ${name} template ${template}`);

@@ -94,43 +94,57 @@ async function seed(
   ids: { a: string; b: string; d: string; x: string; enterprise: string },
 ): Promise<Pick<World, 'a' | 'b' | 'x' | 'e' | 'xe' | 'dead'>> {
   const createdAt = test.app.services.now();
-  const foreign = createTenantSeeder(test, tx, ids.enterprise, 'x');
-  const name = foreign.canary('enterprise');
-  await tx.prisma.enterprise.create({ data: { id: ids.enterprise, name, ipRanges: xRanges, createdAt } });
   const planters = {
     a: createTenantSeeder(test, tx, enterpriseId, 'a'),
     b: createTenantSeeder(test, tx, enterpriseId, 'b'),
   };
-  const limits = { maxCycleAcuLimit: 100, maxSessionAcuLimit: 10 };
-  const organization = (seeder: TenantSeeder, id: string, where: string, deletedAt: Date | null = null) =>
-    tx.prisma.organization.create({
-      data: {
-        id,
-        enterpriseId: where,
-        name: seeder.canary('organization'),
-        createdAt,
-        updatedAt: createdAt,
-        deletedAt,
-        ...limits,
-        allowedTags: ['walk', seeder.canary('tag')],
-        defaultModels: { demo: seeder.canary('model') },
-      },
-    });
   const defaultModels = { demo: planters.a.canary('model') };
   const data = { ...limits, allowedTags: ['walk', planters.a.canary('tag')], defaultTag: 'walk', defaultModels };
   await tx.prisma.organization.update({ where: { id: ids.a }, data });
   const gone = createTenantSeeder(test, tx, enterpriseId, 'd');
-  await organization(planters.b, ids.b, enterpriseId);
-  await organization(gone, ids.d, enterpriseId, createdAt);
-  await organization(foreign, ids.x, ids.enterprise);
+  await createOrganization(tx, planters.b, { id: ids.b, enterpriseId, createdAt });
+  await createOrganization(tx, gone, { id: ids.d, enterpriseId, createdAt, deletedAt: createdAt });
   const a = await seedOrganization(planters.a, ids.a);
   const b = await seedOrganization(planters.b, ids.b);
   const d = await seedOrganization(gone, ids.d);
-  const x = await seedOrganization(foreign, ids.x);
   const e = await seedEnterprise(createTenantSeeder(test, tx, enterpriseId, 'e'), ids.a);
-  const xe = await seedEnterprise(foreign, ids.x);
+  const { x, xe } = await seedForeignEnterprise(test, tx, { enterpriseId: ids.enterprise, organizationId: ids.x });
   const dead = { ...(await seedDead(planters.a, ids.a)), 'of a deleted organization': d.serviceKey };
   return { a, b, x, e, xe, dead };
+}
+
+const limits = { maxCycleAcuLimit: 100, maxSessionAcuLimit: 10 };
+
+async function createOrganization(
+  tx: Transaction,
+  seeder: TenantSeeder,
+  row: { id: string; enterpriseId: string; createdAt: Date; deletedAt?: Date },
+): Promise<void> {
+  await tx.prisma.organization.create({
+    data: {
+      ...row,
+      name: seeder.canary('organization'),
+      updatedAt: row.createdAt,
+      ...limits,
+      allowedTags: ['walk', seeder.canary('tag')],
+      defaultModels: { demo: seeder.canary('model') },
+    },
+  });
+}
+
+/** Writes another enterprise with one organization, which have the same kinds of objects as those of the tests. */
+export async function seedForeignEnterprise(
+  test: TestApp,
+  tx: Transaction,
+  ids: { enterpriseId: string; organizationId: string },
+): Promise<Pick<World, 'x' | 'xe'>> {
+  const createdAt = test.app.services.now();
+  const seeder = createTenantSeeder(test, tx, ids.enterpriseId, 'x');
+  const name = seeder.canary('enterprise');
+  await tx.prisma.enterprise.create({ data: { id: ids.enterpriseId, name, ipRanges: xRanges, createdAt } });
+  await createOrganization(tx, seeder, { id: ids.organizationId, enterpriseId: ids.enterpriseId, createdAt });
+  const x = await seedOrganization(seeder, ids.organizationId);
+  return { x, xe: await seedEnterprise(seeder, ids.organizationId) };
 }
 
 /** The addresses of the tests, and an address that only X has. */

@@ -1,4 +1,5 @@
 import { isSameDatabase } from '../../store/database-identity.ts';
+import { deleteProcessRows } from '../../store/process-rows.ts';
 import type { Transaction } from '../../store/store.ts';
 import { continueTransactionNumbers } from '../../store/transaction-numbers.ts';
 import { resourceKinds } from '../changes/change-source.ts';
@@ -45,8 +46,7 @@ export async function adoptCopiedDatabase(
   // This cluster's own numbers would hide entries and changes from readers that compare them with those of the other cluster.
   if (isAhead) await continueTransactionNumbers((sql) => tx.query(sql), BigInt(found?.largest ?? 0));
   // They belong to processes of the original.
-  await tx.query('delete from lease');
-  await tx.query('delete from worker');
+  await deleteProcessRows((sql) => tx.query(sql));
   const message =
     'This database is a copy of the one that the service last ran on. Leases of its workers were deleted.';
   log.warn({ identity, recordedIdentity, isContinued: isAhead }, message);

@@ -95,8 +95,15 @@ export async function createApp(config: Config, parts: AppParts = {}): Promise<A
 }
 
 /** The configuration that the store needs. */
-function databaseOf({ dataDir, databaseUrl, databasePoolerUrl, databaseLimits }: Config) {
-  return { dataDir, databaseUrl, poolerUrl: databasePoolerUrl, limits: databaseLimits };
+function databaseOf({ dataDir, databaseUrl, databasePoolerUrl, databaseLimits, databaseReplicas, roles }: Config) {
+  return {
+    dataDir,
+    databaseUrl,
+    poolerUrl: databasePoolerUrl,
+    limits: databaseLimits,
+    // Only requests read lists.
+    ...(roles.includes('api') && { replicas: databaseReplicas }),
+  };
 }
 
 /** The parts that are loaded, or opened, before the app is built. */

@@ -128,6 +128,20 @@ export const rows: Readonly<Record<string, readonly PanelSpec[]>> = {
       ],
     },
     {
+      title: 'Lists from the primary and replicas',
+      unit: 'ops',
+      series: [rateBy('database_list_reads_total', 'target')],
+    },
+    {
+      title: 'Lag of read replicas',
+      unit: 's',
+      series: [[`max by (replica) (${all('database_replica_lag_seconds')})`, '{{replica}}']],
+    },
+    {
+      title: 'Processes that use a read replica',
+      series: [[sumBy('replica', all('database_replica_usable')), '{{replica}}']],
+    },
+    {
       title: 'Metrics that could not be read',
       unit: 'ops',
       series: [[rate('metrics_database_errors_total'), 'errors']],

@@ -5,9 +5,10 @@ import type { OpenStreams } from '../domain/limits/open-streams.ts';
 import type { Watches } from '../domain/subscriptions/watches.ts';
 import type { Reply } from '../http/reply.ts';
 import type { RequestView } from '../http/request-view.ts';
-import { addProcessMetrics } from '../metrics/metrics.ts';
+import { addProcessMetrics, type Metrics } from '../metrics/metrics.ts';
 import { createDatabaseState } from '../metrics/read-database-state.ts';
 import { type MetricsServer, serveMetrics } from '../metrics/serve-metrics.ts';
+import type { ReplicasState } from '../store/replicas/replicas.ts';
 
 /** The parts of the app that are measured at the time of a scrape. */
 export interface MeasuredParts {
@@ -39,6 +40,7 @@ export async function openMetrics(
       metrics.poolConnections.set({ state: 'used' }, pool.total - pool.idle);
       metrics.poolWaiting.set(pool.waiting);
     }
+    measureReplicas(metrics, store.replicas());
     await readDatabase();
   };
   const { host, port } = config.metricsAddress;
@@ -47,6 +49,21 @@ export async function openMetrics(
   });
   services.log.info({ url: server.url }, 'The metrics are served.');
   return server;
+}
+
+function measureReplicas({ listReads, replicaLag, replicaUsable }: Metrics, state: ReplicasState | null): void {
+  if (state === null) return;
+  const { replicas, primaryReads } = state;
+  const replicaReads = replicas.reduce((sum, { reads }) => sum + reads, 0);
+  // The store counts.
+  listReads.reset();
+  listReads.inc({ target: 'primary' }, primaryReads);
+  listReads.inc({ target: 'replica' }, replicaReads);
+  for (const { server: replica, isUsable, lagMs } of replicas) {
+    replicaUsable.set({ replica }, isUsable ? 1 : 0);
+    if (lagMs === null) replicaLag.remove({ replica });
+    else replicaLag.set({ replica }, lagMs / 1_000);
+  }
 }
 
 /** The first parts of paths that have series of their own. */

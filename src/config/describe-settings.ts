@@ -43,7 +43,11 @@ export function withoutCredentials(value: string): string {
     : `${parsed.protocol}//${parsed.host}${parsed.pathname === '/' ? '' : parsed.pathname}`;
 }
 
-function passwordsOf(value: string): string[] {
+// A value may be a list of addresses. A password may have a comma.
+const passwordsOf = (value: string): string[] =>
+  [value, ...value.split(',')].flatMap((each) => passwordsOfAddress(each.trim()));
+
+function passwordsOfAddress(value: string): string[] {
   const parsed = value.includes('://') ? parseUrl(value) : null;
   if (parsed === null) return [];
   const inQuery = [...parsed.searchParams].flatMap(([name, each]) => (secretName.test(name) ? [each] : []));

@@ -8,6 +8,15 @@ export const url = (schemes: readonly string[]) =>
     error: `must be an address that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
   });
 
+/** Addresses whose schemes are some of `schemes`, separated by commas. A comma inside an address is written as %2C. */
+export const urls = (schemes: readonly string[]) =>
+  z
+    .string()
+    .transform((value) => value.split(',').map((each) => each.trim()))
+    .refine((values) => values.every((value) => url(schemes).safeParse(value).success), {
+      error: `must be addresses, separated by commas, that begin with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
+    });
+
 /** A path or a name: any text but an empty one. */
 export const text = () => z.string().min(1);
 

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { CheckpointSettings } from '../domain/context.ts';
-import { flag, integer, number, secret, secretKey, text, url } from './forms.ts';
+import { flag, integer, number, secret, secretKey, text, url, urls } from './forms.ts';
 
 /** Variables for the database, the keys that protect it, and the file storage. */
 export const storageVariables = {
@@ -11,6 +11,10 @@ export const storageVariables = {
   DATABASE_URL: secret(url(['postgres', 'postgresql']).optional()),
   /** The same database without the pooler in transaction mode to which DATABASE_URL leads. */
   DATABASE_DIRECT_URL: secret(url(['postgres', 'postgresql']).optional()),
+  /** Physical standbys of DATABASE_URL from which lists are read, separated by commas. */
+  DATABASE_REPLICA_URLS: secret(urls(['postgres', 'postgresql']).optional()),
+  /** The time that a list waits for a replica that is behind, before it is read from DATABASE_URL. */
+  DATABASE_REPLICA_MAX_LAG_MS: integer({ min: 1, max: 10_000 }).default(100),
   /** Connections to PostgreSQL, besides one that listens and two for heartbeats. */
   DATABASE_POOL_SIZE: integer({ min: 1, max: 1_000 }).default(10),
   /** The time that a caller waits for a connection to PostgreSQL. */
@@ -73,6 +77,8 @@ export interface StorageConfig {
   readonly databaseUrl: string | null;
   /** A pooler in transaction mode for the statements of requests; null: they use `databaseUrl`. */
   readonly databasePoolerUrl: string | null;
+  /** The read replicas: no addresses, none. */
+  readonly databaseReplicas: { readonly urls: readonly string[]; readonly maxLagMs: number };
   /** Sizes and timeouts of the connections to PostgreSQL. */
   readonly databaseLimits: {
     readonly poolSize: number;
@@ -110,6 +116,9 @@ export function findStorageProblems(env: Variables): string[] {
     ...(env.DATABASE_DIRECT_URL !== undefined && env.DATABASE_URL === undefined
       ? ['DATABASE_URL must be set with DATABASE_DIRECT_URL.']
       : []),
+    ...(env.DATABASE_REPLICA_URLS !== undefined && env.DATABASE_URL === undefined
+      ? ['DATABASE_URL must be set with DATABASE_REPLICA_URLS: the embedded database has no replicas.']
+      : []),
     ...(isSet !== undefined && env.S3_BUCKET === undefined
       ? ['S3_BUCKET must be set with the other S3 variables.']
       : []),
@@ -123,6 +132,7 @@ export function readStorageConfig(env: Variables): StorageConfig {
     dataDir: resolve(env.DATA_DIR),
     databaseUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL ?? null,
     databasePoolerUrl: env.DATABASE_DIRECT_URL === undefined ? null : (env.DATABASE_URL ?? null),
+    databaseReplicas: { urls: env.DATABASE_REPLICA_URLS ?? [], maxLagMs: env.DATABASE_REPLICA_MAX_LAG_MS },
     databaseLimits: {
       poolSize: env.DATABASE_POOL_SIZE,
       connectMs: env.DATABASE_CONNECT_TIMEOUT_SECONDS * 1_000,

@@ -1,4 +1,4 @@
-import type { Store } from '../store/store.ts';
+import { type ListStore, queryList } from '../store/reader.ts';
 import type { Page, PageLimits, PageRequest } from './pages.ts';
 import { type SortColumns, type SortedList, type SortedPage, sortedPage } from './sorted-pages.ts';
 
@@ -79,7 +79,7 @@ type Keyed = { readonly id: string; readonly createdAt: Date };
  * of `pageWindow`.
  */
 export async function listNested<T extends Keyed>(
-  { store }: { readonly store: Store },
+  { store }: { readonly store: ListStore },
   lists: readonly NestedList<T>[],
   request: PageRequest,
   limits: PageLimits,
@@ -88,7 +88,8 @@ export async function listNested<T extends Keyed>(
   if (!list) return [];
   const { values, bind, from, of } = startOf(list, lists);
   const { page, sql } = readPage(list, of, request, limits, bind);
-  const rows = await store.query<T & { ownerPosition: number }>(
+  const rows = await queryList<T & { ownerPosition: number }>(
+    store,
     `select owner.position::int as "ownerPosition", ${list.columns} ${from} cross join lateral (
        ${sql}) ${list.row} ${list.joins ?? ''} ${page.order.replace('order by', 'order by owner.position,')}`,
     values,
@@ -134,14 +135,15 @@ export type CountedList = Pick<NestedList<unknown>, 'key' | 'ownerId' | 'row' | 
 
 /** Counts the items of each of these lists, which have the same key, in one statement. */
 export async function countNested(
-  { store }: { readonly store: Store },
+  { store }: { readonly store: ListStore },
   lists: readonly CountedList[],
 ): Promise<Count[]> {
   const [list] = lists;
   if (!list) return [];
   const { values, bind, from, of } = startOf(list, lists);
   const where = list.where(bind).join(' and ');
-  const rows = await store.query<{ ownerPosition: number; total: number }>(
+  const rows = await queryList<{ ownerPosition: number; total: number }>(
+    store,
     `select owner.position::int as "ownerPosition", counted.total ${from} cross join lateral (
        select count(*)::int as total from (select ${list.row}.* from ${of} where ${where} limit ${bind(maxCounted)}) ${list.row}) counted`,
     values,

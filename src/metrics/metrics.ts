@@ -110,6 +110,17 @@ export function createMetrics() {
     ),
     poolConnections: gauge('database_connections', 'Connections of the pool to PostgreSQL, by state.', ['state']),
     poolWaiting: gauge('database_connection_requests_waiting', 'Statements that wait for a connection of the pool.'),
+    listReads: counter(
+      'database_list_reads_total',
+      'Lists that this process has read from the primary or a read replica. Absent without replicas.',
+      ['target'],
+    ),
+    replicaLag: gauge(
+      'database_replica_lag_seconds',
+      'Time by which a read replica is behind the primary. Absent while it does not answer.',
+      ['replica'],
+    ),
+    replicaUsable: gauge('database_replica_usable', 'Whether lists are read from a read replica: 1 or 0.', ['replica']),
     checkpoints: counter('checkpoints_total', 'Checkpoints of workspaces, by result.', ['result']),
     checkpointDuration: histogram('checkpoint_duration_seconds', 'Time to save a checkpoint.', longSeconds),
     checkpointBytes: counter('checkpoint_stored_bytes_total', 'Bytes that checkpoints have stored.'),

@@ -10,12 +10,13 @@ const comparisons = 5;
  *
  * `backendPid` is the server process that has answered `client`. Without a pooler it is the one that the handshake
  * named, and no further check is needed. A pooler in session mode gives two open connections two processes, for as long
- * as they are open.
+ * as they are open. `advice` is part of the sentence.
  */
 export async function refuseTransactionPooler(
   client: pg.Client,
   backendPid: number,
   open: () => pg.Client,
+  advice: string,
 ): Promise<void> {
   const { processID } = client as unknown as { processID: number | null };
   if (processID === backendPid) return;
@@ -26,7 +27,7 @@ export async function refuseTransactionPooler(
       const pids = [await readPid(client), await readPid(other)];
       if (pids[0] === backendPid && pids[0] !== pids[1]) continue;
       throw new Error(
-        'a connection pooler in transaction mode is in front of it: set DATABASE_DIRECT_URL to the address of PostgreSQL itself, or set pool_mode to session',
+        `a connection pooler in transaction mode is in front of it: ${advice}, or set pool_mode to session`,
       );
     }
   } finally {

@@ -48,7 +48,8 @@ async function readVersion(client: pg.Client, databaseUrl: string): Promise<numb
     `select current_setting('server_version_num') as version, pg_backend_pid() as pid, pg_is_in_recovery() as "isStandby"`,
   );
   if (rows[0]?.isStandby) throw standby();
-  await refuseTransactionPooler(client, rows[0]?.pid ?? 0, () => openProbe(databaseUrl));
+  const advice = 'set DATABASE_DIRECT_URL to the address of PostgreSQL itself';
+  await refuseTransactionPooler(client, rows[0]?.pid ?? 0, () => openProbe(databaseUrl), advice);
   return Number(rows[0]?.version);
 }
 
@@ -99,7 +100,8 @@ export async function requireConnection(databaseUrl: string, ms: number): Promis
   }
 }
 
-function openProbe(databaseUrl: string, ms = answerMs): pg.Client {
+/** Creates a client for a few statements, whose errors its statements report. */
+export function openProbe(databaseUrl: string, ms = answerMs): pg.Client {
   const client = new pg.Client({
     connectionString: databaseUrl,
     'connectionTimeoutMillis': ms,

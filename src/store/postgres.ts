@@ -1,13 +1,9 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import pg from 'pg';
-import {
-  beginWithSettings,
-  type ConnectionLimits,
-  defaultConnectionLimits,
-  settingsWithTimeouts,
-} from './connection-settings.ts';
+import type pg from 'pg';
+import { beginWithSettings, type ConnectionLimits, defaultConnectionLimits } from './connection-settings.ts';
 import { readServerIdentity } from './database-identity.ts';
 import type { Driver } from './driver.ts';
+import { createPool } from './postgres-pool.ts';
 import { requireConnection, waitForServer } from './postgres-server.ts';
 import { openSession } from './postgres-session.ts';
 import { RetryingPool } from './retrying-pool.ts';
@@ -15,27 +11,14 @@ import { requireSameDatabase } from './same-database.ts';
 import { createStatementNames } from './statement-names.ts';
 import { type Adapter, type Begun, createTransactionScopes, scopedAdapter } from './transaction-scope.ts';
 import { isUnavailable } from './unavailable.ts';
-import { toParameter, valueParsers } from './values.ts';
+import { toParameter } from './values.ts';
 
-/**
- * Time after the server's timeout when the client gives up a statement: by then the connection is dead, or the server
- * is.
- */
-const answerGraceMs = 3_000;
 /**
  * Connections for heartbeats, one of them for pings. They stay open, so that a server without free connections keeps
  * them.
  */
 const urgentLimits = { poolSize: 2, maxConnectMs: 5_000, maxStatementMs: 10_000 } as const;
 const pingMs = 3_000;
-/** Idle time before the first probe of a connection. Node has no setting for data that is never acknowledged. */
-const keepAliveMs = 10_000;
-
-const types = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    (format === 'binary' ? undefined : valueParsers[oid]) ??
-    pg.types.getTypeParser(oid, format as 'text')) as typeof pg.types.getTypeParser,
-};
 
 /** Limits of the connections, and callbacks for events of the pool. */
 export interface PostgresOptions {
@@ -142,23 +125,6 @@ export async function openPostgres(
       await Promise.all([pool.end(), urgent.end()]);
     }),
   };
-}
-
-function createPool(databaseUrl: string, limits: ConnectionLimits): RetryingPool {
-  const { poolSize, connectMs, statementMs, idleMs } = limits;
-  const settings = settingsWithTimeouts(limits);
-  return new RetryingPool({
-    connectionString: databaseUrl,
-    max: poolSize,
-    types,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: keepAliveMs,
-    connectionTimeoutMillis: connectMs,
-    idleTimeoutMillis: idleMs,
-    'query_timeout': statementMs + answerGraceMs,
-    'application_name': 'switchyard',
-    onConnect: (client) => client.query(settings) as unknown as undefined,
-  });
 }
 
 interface Queries {

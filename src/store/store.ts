@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ConnectionLimits } from './connection-settings.ts';
+import { type ConnectionLimits, defaultConnectionLimits } from './connection-settings.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import type { Driver, PoolState } from './driver.ts';
 import { PrismaClient } from './generated/client.ts';
@@ -9,6 +9,9 @@ import { type MigrationResult, migrate } from './migrations.ts';
 import { createOutageLog } from './outages.ts';
 import { openPglite } from './pglite.ts';
 import { openPostgres } from './postgres.ts';
+import type { ListStore, Reader } from './reader.ts';
+import { openReplicas, type ReplicaSettings } from './replicas/open-replicas.ts';
+import type { Replicas, ReplicasState } from './replicas/replicas.ts';
 import { type Transaction, transact } from './transact.ts';
 import { requireOutsideTransaction } from './transaction-scope.ts';
 
@@ -18,7 +21,7 @@ export type { Transaction } from './transact.ts';
  * The database. Reads are possible anywhere; writes need {@link Store.transact} or, for one statement, {@link
  * Store.execute}. All methods reject with `StoreUnavailableError` while the database does not answer.
  */
-export interface Store {
+export interface Store extends ListStore {
   readonly dialect: 'pglite' | 'postgres';
   /** For reads outside a transaction; throws inside one. */
   readonly prisma: PrismaClient;
@@ -41,6 +44,8 @@ export interface Store {
   readIdentity(): Promise<string | null>;
   /** See {@link Driver.connections}. */
   connections(): PoolState | null;
+  /** The read replicas. Null: there are none. */
+  replicas(): ReplicasState | null;
   /** Rejects within seconds when the database does not answer. It does not wait for a full pool. */
   ping(): Promise<void>;
   /** Tells if the database had no disk space left at its last write. Reads may still succeed. */
@@ -60,6 +65,7 @@ export interface StoreOptions {
   readonly poolerUrl?: string | null;
   /** Sizes and timeouts of connections to PostgreSQL. */
   readonly limits?: ConnectionLimits;
+  readonly replicas?: ReplicaSettings;
   readonly log: Record<'warn' | 'error', (fields: object, message: string) => void>;
   /** Advice for the operator when another process has the data directory; the default fits a service. */
   readonly lockedMessage?: string;
@@ -70,7 +76,7 @@ export interface StoreOptions {
  * contains the worker's identity and the agents' workspaces.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { dataDir, databaseUrl, poolerUrl = null, limits, log, lockedMessage } = options;
+  const { dataDir, databaseUrl, poolerUrl = null, limits, replicas, log, lockedMessage } = options;
   const lock = await lockDataDir(dataDir, {
     onWait: (sentence) => log.warn({ dataDir }, sentence),
     ...(lockedMessage !== undefined && { lockedMessage }),
@@ -92,14 +98,21 @@ export async function openStore(options: StoreOptions): Promise<Store> {
             onWait: (sentence) => log.warn({}, sentence),
           });
     opened = driver;
+    const guarded = guardDriver(driver, outages.failed);
+    let opening: Replicas | null = null;
     try {
       warnOfNewerVersion(log, await migrate(driver));
+      if (databaseUrl !== null && replicas && replicas.urls.length > 0) {
+        const primary = { url: databaseUrl, driver: guarded };
+        opening = await openReplicas(replicas, primary, { limits: limits ?? defaultConnectionLimits, log });
+      }
     } catch (error) {
       await driver.close();
       throw error;
     }
-    return storeOn(guardDriver(driver, outages.failed), {
+    return storeOn(guarded, {
       log,
+      replicas: opening,
       isFull: outages.isFull,
       async close() {
         outages.stop();
@@ -121,16 +134,27 @@ function warnOfNewerVersion(log: StoreOptions['log'], { unknown }: MigrationResu
   );
 }
 
+/** Returns a store that reads lists from the primary. */
+export function withoutReplicas(store: Store): Store {
+  if (store.replicas() === null) return store;
+  const primary: Reader = { target: 'primary', query: (sql, values) => store.query(sql, values) };
+  const changed: Partial<Store> = { readList: (read) => read(primary), replicas: () => null };
+  return new Proxy(store, {
+    get: (target, name) => (name in changed ? changed : target)[name as keyof Store],
+  });
+}
+
 /** Parts of a store besides its driver. */
 export interface StoreParts {
   readonly log?: StoreOptions['log'];
   readonly isFull?: () => boolean;
+  readonly replicas?: Replicas | null;
   /** Called after the driver has been closed. */
   readonly close?: () => Promise<void>;
 }
 
 /** Creates a store on an open, migrated database. */
-export function storeOn(driver: Driver, { log, close, isFull = () => false }: StoreParts = {}): Store {
+export function storeOn(driver: Driver, { log, close, isFull = () => false, replicas = null }: StoreParts = {}): Store {
   // Another format of errors captures a stack for each call.
   const prisma = new PrismaClient({ adapter: joiningAdapter(driver.adapter, driver.scopes), errorFormat: 'minimal' });
   const onHookError = (error: unknown) => log?.error({ err: error }, 'A step after a commit failed.');
@@ -138,13 +162,18 @@ export function storeOn(driver: Driver, { log, close, isFull = () => false }: St
     requireOutsideTransaction(driver.scopes);
     return driver.query(sql, values);
   };
-  return {
+  const primary: Reader = { target: 'primary', query: (sql, values) => store.query(sql, values) };
+  const store: Store = {
     dialect: driver.dialect,
     get prisma() {
       requireOutsideTransaction(driver.scopes);
       return prisma;
     },
     query,
+    async readList(read) {
+      requireOutsideTransaction(driver.scopes);
+      return replicas === null ? read(primary) : replicas.read(read, primary);
+    },
     execute: query,
     transact: (fn) => transact({ driver, prisma, onHookError }, fn),
     async executeUrgent(sql, values = []) {
@@ -152,6 +181,7 @@ export function storeOn(driver: Driver, { log, close, isFull = () => false }: St
       return driver.urgentQuery(sql, values);
     },
     isFull,
+    replicas: () => replicas?.state() ?? null,
     readIdentity: () => driver.readIdentity(),
     connections: () => driver.connections(),
     async ping() {
@@ -159,9 +189,11 @@ export function storeOn(driver: Driver, { log, close, isFull = () => false }: St
       await driver.ping();
     },
     async close() {
+      await replicas?.close();
       await prisma.$disconnect();
       await driver.close();
       await close?.();
     },
   };
+  return store;
 }

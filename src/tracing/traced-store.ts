@@ -11,9 +11,19 @@ export interface CurrentSpan {
 
 /** Returns a store that records each statement as a span below the current one. The texts of statements contain no values. */
 export function tracedStore(store: Store, current: CurrentSpan): Store {
-  const statement = <Row>(parent: TraceSpan, sql: string, run: () => Promise<Row[]>): Promise<Row[]> => {
+  const statement = <Row>(
+    parent: TraceSpan,
+    sql: string,
+    run: () => Promise<Row[]>,
+    more: Record<string, string> = {},
+  ): Promise<Row[]> => {
     const operation = operationOf(sql);
-    const attributes = { 'db.system.name': 'postgresql', 'db.operation.name': operation, 'db.query.text': textOf(sql) };
+    const attributes = {
+      'db.system.name': 'postgresql',
+      'db.operation.name': operation,
+      'db.query.text': textOf(sql),
+      ...more,
+    };
     const span = parent.start(operation, { kind: 'client', attributes });
     return inSpan(span, async () => {
       const rows = await run();
@@ -29,6 +39,13 @@ export function tracedStore(store: Store, current: CurrentSpan): Store {
   let extended: Store['prisma'] | null = null;
   const traced: Partial<Store> = {
     query: (sql, values) => statement(current.span, sql, () => store.query(sql, values)),
+    readList: (read) =>
+      store.readList((reader) => {
+        const { target } = reader;
+        const query: typeof reader.query = (sql, values) =>
+          statement(current.span, sql, () => reader.query(sql, values), { 'switchyard.database': target });
+        return read({ target, query });
+      }),
     execute: (sql, values) => statement(current.span, sql, () => store.execute(sql, values)),
     transact: (act) => {
       const attributes = { 'db.system.name': 'postgresql' };

@@ -26,7 +26,7 @@ export interface TestApp {
   readonly databaseUrl: string | null;
   readonly dataDir: string;
   /** Starts a second app on the same database, like another process, with its own data directory. */
-  another(overrides?: Partial<Config>, parts?: Pick<AppParts, 'openDrivers'>): Promise<TestApp>;
+  another(overrides?: Partial<Config>, parts?: Pick<AppParts, 'openDrivers' | 'log'>): Promise<TestApp>;
   close(): Promise<void>;
 }
 

@@ -6,6 +6,8 @@ import { openSession } from '../../src/store/postgres-session.ts';
 import { graphql } from '../support/app.ts';
 import { mutationDocument } from '../support/mutations.ts';
 import { pgbouncer, startPooler } from '../support/pooler.ts';
+import { onDatabase } from '../support/postgres-copies.ts';
+import { pauseReplay, startCluster } from '../support/read-replicas.ts';
 import { s3Credentials, startS3Server } from '../support/s3-server.ts';
 import { bootstrapToken, freePort, runCommand, startServer } from '../support/server.ts';
 import { makeDirectory, makeServerEnv } from '../support/server-env.ts';
@@ -127,6 +129,32 @@ it('recognizes a pooler in transaction mode', async (context) => {
     level: 'error',
     text: expect.stringContaining('lead to different databases'),
   });
+});
+
+it('says which read replicas can be used, and how far they are behind', async (context) => {
+  if (testDatabase !== 'postgres') return context.skip();
+  const primary = await startCluster();
+  const standby = await startCluster({ standbyOf: primary.url });
+  const { DATABASE_URL: _server, ...env } = await makeServerEnv();
+  const read = async (urls: readonly string[]) => {
+    const DATABASE_REPLICA_URLS = urls.join();
+    const all = { DATABASE_URL: primary.url, DATABASE_REPLICA_URLS, DATABASE_REPLICA_MAX_LAG_MS: '2000' };
+    return (await examine({ ...env, ...all })).of('replica');
+  };
+  const [usable, wrong, missing] = await read([standby.url, primary.url, 'postgres://127.0.0.1:1/postgres']);
+  expect(usable).toMatchObject({
+    level: 'ok',
+    text: expect.stringMatching(
+      /^The read replica at 127\.0\.0\.1:\d+, database "postgres" is a standby, at most \d+ ms behind\.$/,
+    ),
+  });
+  expect(wrong).toMatchObject({ level: 'error', text: expect.stringContaining('is not a standby') });
+  expect(missing).toMatchObject({ level: 'warning', text: expect.stringContaining('ECONNREFUSED') });
+  await pauseReplay(standby);
+  await onDatabase(primary.url, 'create table behind (n int)');
+  expect(await read([standby.url])).toMatchObject([
+    { level: 'warning', text: expect.stringContaining('more than 2000 ms behind the primary') },
+  ]);
 });
 
 it('finds what is wrong with settings, ports, addresses, agents and TLS, and names the remedy', async () => {

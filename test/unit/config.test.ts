@@ -115,9 +115,27 @@ describe('S3_… and MAX_ATTACHMENT_MB', () => {
     });
   });
 
+  it('reads the addresses of read replicas', () => {
+    const input = { DATABASE_URL: 'postgres://db/x', DATABASE_REPLICA_URLS: 'postgres://one/x, postgresql://two/x' };
+    expect(readConfig(input).databaseReplicas).toEqual({
+      urls: ['postgres://one/x', 'postgresql://two/x'],
+      maxLagMs: 100,
+    });
+    expect(readConfig({}).databaseReplicas.urls).toEqual([]);
+  });
+
   it.each([
     [{ S3_ENDPOINT: 'http://minio:9000' }, 'S3_BUCKET must be set with the other S3 variables.'],
     [{ S3_BUCKET: 'files', S3_ACCESS_KEY_ID: 'id' }, 'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together.'],
+    [
+      { DATABASE_REPLICA_URLS: 'postgres://replica/x' },
+      'DATABASE_URL must be set with DATABASE_REPLICA_URLS: the embedded database has no replicas.',
+    ],
+    [
+      { DATABASE_URL: 'postgres://db/x', DATABASE_REPLICA_URLS: 'postgres://one/x,,mysql://two/x' },
+      'DATABASE_REPLICA_URLS must be addresses, separated by commas, that begin with postgres:// or postgresql://.',
+    ],
+    [{ DATABASE_REPLICA_MAX_LAG_MS: '0' }, 'DATABASE_REPLICA_MAX_LAG_MS must be at least 1.'],
     [{ MAX_ATTACHMENT_MB: '0' }, 'MAX_ATTACHMENT_MB must be at least 1.'],
     [{ MAX_ATTACHMENT_MB: '2001' }, 'MAX_ATTACHMENT_MB must be at most 2000.'],
     [{ MAX_REPOSITORY_MB: '0' }, 'MAX_REPOSITORY_MB must be at least 1.'],

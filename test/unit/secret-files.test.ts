@@ -97,6 +97,7 @@ it('describes settings without secrets', () => {
     PORT: '4001',
     BASE_URL: 'https://user:hunter22@service.example/x?token=abcdef',
     DATABASE_URL: 'postgres://user:swordfish@db/x',
+    DATABASE_REPLICA_URLS: 'postgres://user:marlin@one/x,postgres://user:barracuda@two/x',
     SECRET_KEY_FILE: fileWith(secretKey),
     HTTPS_PROXY: 'http://proxy:proxy-password@proxy.example:3128',
     OPENAI_API_KEY: 'sk-planted',
@@ -106,9 +107,19 @@ it('describes settings without secrets', () => {
     PORT: '4001',
     BASE_URL: 'https://service.example/x',
     DATABASE_URL: '(secret)',
+    DATABASE_REPLICA_URLS: '(secret)',
     SECRET_KEY: '(secret, from a file)',
   });
   expect(findSecretValues(environment)).toEqual(
-    expect.arrayContaining(['hunter22', 'abcdef', 'swordfish', secretKey, 'proxy-password', 'sk-planted']),
+    expect.arrayContaining([
+      'hunter22',
+      'abcdef',
+      'swordfish',
+      'marlin',
+      'barracuda',
+      secretKey,
+      'proxy-password',
+      'sk-planted',
+    ]),
   );
 });

@@ -1,6 +1,7 @@
 import type { Viewer } from '../../auth/viewer.ts';
 import type { Context } from '../../domain/context.ts';
 import type { Spending } from '../../domain/limits/counter.ts';
+import { onPrimary } from '../../domain/on-primary.ts';
 import type { WatchStart } from '../../domain/sessions/start-watch.ts';
 import type { Watches } from '../../domain/subscriptions/watches.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
@@ -124,8 +125,8 @@ export function lazyLoaders(domain: () => Context): Loaders {
 
 /**
  * Replaces the loaders for every event of a subscription and every mutation, so that nobody gets values that an earlier
- * one cached.
+ * one cached. They read lists from the primary, because a replica would be late.
  */
 export function renewLoaders(context: GraphqlContext): void {
-  context.loaders = lazyLoaders(() => context.domain);
+  context.loaders = lazyLoaders(() => onPrimary(context.domain));
 }

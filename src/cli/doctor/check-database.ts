@@ -5,7 +5,9 @@ import { secretAssociatedData } from '../../domain/library/secrets/secrets.ts';
 import { createKeyring, type Keyring } from '../../store/cipher.ts';
 import { type DatabaseFacts, hasDatabase, inspectDatabase } from '../../store/inspect-database.ts';
 import { describeServer } from '../../store/postgres-server.ts';
+import { inspectReplica } from '../../store/replicas/inspect-replica.ts';
 import { requireSameDatabase } from '../../store/same-database.ts';
+import { isUnavailable } from '../../store/unavailable.ts';
 import { type Finding, failure, messageOf, ok, warning } from './finding.ts';
 
 /** Clocks may differ by this much: requests need longer on slow networks. */
@@ -22,6 +24,7 @@ export async function checkDatabase(config: Config): Promise<{ findings: Finding
     const findings = [
       checkServer(facts),
       await checkPooler(config),
+      await checkReplicas(config),
       ...[checkMigrations(facts), checkClock(facts), await checkKey(config, facts)],
     ];
     return { findings: findings.flat(), facts };
@@ -64,6 +67,26 @@ async function checkPooler({ databaseUrl, databasePoolerUrl }: Config): Promise<
   } catch (error) {
     return [failure('pooler', messageOf(error), 'Check DATABASE_URL, and that the pooler runs.')];
   }
+}
+
+async function checkReplicas({ databaseUrl, databaseReplicas: { urls, maxLagMs } }: Config): Promise<Finding[]> {
+  if (databaseUrl === null) return [];
+  const advice = 'Check DATABASE_REPLICA_URLS, and that the standby runs. Until then lists are read from DATABASE_URL.';
+  return Promise.all(
+    urls.map(async (url): Promise<Finding> => {
+      try {
+        const facts = await inspectReplica(url, databaseUrl, maxLagMs);
+        const server = describeServer(url);
+        if ('problem' in facts)
+          return warning('replica', `The read replica at ${server} cannot be used: ${facts.problem}.`, advice);
+        const lag = Math.ceil(facts.lagMs);
+        return ok('replica', `The read replica at ${server} is a standby, at most ${lag} ms behind.`);
+      } catch (error) {
+        const text = messageOf(error);
+        return isUnavailable(error) ? warning('replica', text, advice) : failure('replica', text, advice);
+      }
+    }),
+  );
 }
 
 function checkMigrations({ migrations: { applied, missing, unknown, problem } }: DatabaseFacts): Finding {

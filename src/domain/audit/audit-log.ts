@@ -1,6 +1,7 @@
 import { permissionFor } from '../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../auth/viewer.ts';
 import { DomainError, type Issue, invalidInput, notFound } from '../../common/errors.ts';
+import type { Reader } from '../../store/reader.ts';
 import type { Context } from '../context.ts';
 import { inOrderOf } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
@@ -135,10 +136,16 @@ async function readOrdered<C>(
   order: EntryOrder<C>,
 ): Promise<Page<AuditEntryRecord>[]> {
   const window = pageWindow(request, limits, order.readCursor);
-  await requireEntriesOf(context, order, window, request);
-  const part = { enterpriseId: context.viewer.enterpriseId, organizationIds, filter: request.filter ?? {} };
-  const { sql, values } = auditLogStatement(order, part, window);
-  const rows = await context.store.query<AuditEntryRecord & { position: number }>(sql, values);
+  const { enterpriseId } = context.viewer;
+  const { sql, values } = auditLogStatement(
+    order,
+    { enterpriseId, organizationIds, filter: request.filter ?? {} },
+    window,
+  );
+  const rows = await context.store.readList(async (store) => {
+    await requireEntriesOf({ store, enterpriseId }, order, window, request);
+    return store.query<AuditEntryRecord & { position: number }>(sql, values);
+  });
   return (organizationIds ?? [null]).map((_, index) => {
     const entries = rows.filter(({ position }) => position === index + 1);
     return toPage<C, AuditEntryRecord>(entries, window, order.cursorOf);
@@ -150,7 +157,7 @@ async function readOrdered<C>(
  * when its retention ended is valid: nothing after it was deleted.
  */
 async function requireEntriesOf<C>(
-  { store, viewer }: Context,
+  { store, enterpriseId }: { readonly store: Reader; readonly enterpriseId: string },
   { isOf, isLastForgotten }: EntryOrder<C>,
   window: PageWindow<C>,
   request: PageRequest,
@@ -158,7 +165,7 @@ async function requireEntriesOf<C>(
   for (const name of ['after', 'before'] as const) {
     const cursor = window[name];
     if (cursor === null || isOf === null || isLastForgotten === null) continue;
-    const values: unknown[] = [viewer.enterpriseId];
+    const values: unknown[] = [enterpriseId];
     const bind = (value: unknown) => `$${values.push(value)}`;
     const [found] = await store.query<{ isThere: boolean; isLastForgotten: boolean | null }>(
       `select exists (select 1 from audit_entry e where e.enterprise_id = $1 and ${isOf(cursor, bind)}) as "isThere",

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { chooseOrganization } from '../identity/organizations/use-organization.ts';
 import { parseId } from '../ids.ts';
 import { listNested } from '../nested-pages.ts';
+import { onPrimary } from '../on-primary.ts';
 import type { PageLimits } from '../pages.ts';
 import { undoing } from '../undoing.ts';
 import { archiveSeen, unarchiveSeen } from './archive-session.ts';
@@ -169,7 +170,7 @@ async function findByFilter(context: Context, target: BulkTarget, act: BulkAct):
   if (!filter) return { results: [], hasMore: false, endCursor: null };
   const request = { first: target.first, after: target.after };
   const list = organizationList(viewer.enterpriseId, id, filter, newestFirst);
-  const [page] = await listNested(context, [list], request, batchLimits);
+  const [page] = await listNested(onPrimary(context), [list], request, batchLimits);
   const items = page?.items ?? [];
   const last = items.at(-1);
   return {

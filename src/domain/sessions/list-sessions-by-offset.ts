@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { permissionFor } from '../../auth/permissions.ts';
 import { refuse } from '../../common/errors.ts';
+import type { Reader } from '../../store/reader.ts';
 import type { Context } from '../context.ts';
 import { canonicalJson } from '../idempotency.ts';
 import { isLiveOrganization, readWithin } from '../identity/organizations/read-within.ts';
@@ -52,8 +53,11 @@ export async function listSessionsByOffset(
       if (offset < 0) throw refuse(['offset'], `"offset" must not be negative, but was ${offset}.`);
       const list = offsetList(context, organizationId, filter);
       if (offset === 0) return readFirstPage(context, list, limit);
-      const snapshot = await findPagingSnapshot(context, list);
-      return snapshot ? readPage(context, list, snapshot, offset, limit) : readRows(context, list, { offset, limit });
+      return context.store.readList(async (store) => {
+        const from = { context, store, list };
+        const snapshot = await findPagingSnapshot({ now: context.now, store }, list);
+        return snapshot ? readPage(from, snapshot, offset, limit) : readRows(from, { offset, limit });
+      });
     },
   });
 }
@@ -82,10 +86,16 @@ function offsetList(context: Context, organizationId: string, filter: CheckedFil
   };
 }
 
+/** A list, and the reader of its page. */
+interface From {
+  readonly context: Context;
+  readonly store: Reader;
+  readonly list: OffsetList;
+}
+
 // Offsets in the head count from its oldest session, so that new sessions move nothing.
 async function readPage(
-  context: Context,
-  list: OffsetList,
+  from: From,
   snapshot: PagingSnapshot,
   offset: number,
   limit: number,
@@ -94,13 +104,13 @@ async function readPage(
   const head =
     fromHead === 0
       ? []
-      : await readRows(context, list, {
+      : await readRows(from, {
           newerThan: snapshot,
           offset: Math.max(0, snapshot.headCount - offset - limit),
           limit: fromHead,
         });
   if (snapshot.settledAt === null || fromHead === limit) return head.reverse();
-  const rest = await readRows(context, list, {
+  const rest = await readRows(from, {
     upTo: snapshot,
     offset: Math.max(0, offset - snapshot.headCount),
     limit: limit - fromHead,
@@ -130,10 +140,10 @@ interface Part {
   readonly limit: number;
 }
 
-async function readRows(context: Context, list: OffsetList, part: Part): Promise<SessionWithEmail[]> {
+async function readRows({ context, store, list }: From, part: Part): Promise<SessionWithEmail[]> {
   const values: unknown[] = [];
   const bind = (value: unknown) => `$${values.push(value)}`;
-  const rows = await context.store.query<Row>(
+  const rows = await store.query<Row>(
     `with page as materialized (${rowsOf(list, part, bind)}) ${rowsIn('page', context, bind)}`,
     values,
   );

@@ -161,5 +161,7 @@ async function readPage(
     ...page.beyond,
   ];
   const sql = `select ${columns} from session s where ${where.join(' and ')} ${page.order} limit ${page.limit}`;
-  return page.toPage(await readSessions<SessionWithChildren>(context, sql, values));
+  return page.toPage(
+    await context.store.readList((store) => readSessions<SessionWithChildren>({ store }, sql, values)),
+  );
 }

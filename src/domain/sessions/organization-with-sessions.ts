@@ -1,4 +1,5 @@
 import type { JsonValues } from '../../store/json-rows.ts';
+import { queryList } from '../../store/reader.ts';
 import type { Context } from '../context.ts';
 import { organizationInJson } from '../identity/organizations/organization-json.ts';
 import type { OrganizationRecord } from '../identity/organizations/use-organization.ts';
@@ -63,16 +64,16 @@ export async function findOrganizationWithSessions(
     log &&
     window &&
     `case when s.position <= ${bind(page.window.limit)} then ${rangeAsJson('s.id', rangeOf(window, log), bind)} end`;
-  const [row] = await store.query<Row>(
-    `select ${organizationInJson.sql('o')} as organization,
+  const statement = `select ${organizationInJson.sql('o')} as organization,
             case when coalesce(size.bytes, 0) <= ${maxBytes} then coalesce(read.sessions, '[]') end as sessions
        from organization o cross join lateral (select o.id) owner cross join lateral (
          select json_agg(json_build_object('session', ${sessionInJson.sql('s')}, 'log', ${entries ?? 'null'}) order by s.position) as sessions from (
            select s.*, row_number() over () as position from (${sql}) s) s
        ) read cross join lateral (select octet_length(read.sessions::text) as bytes offset 0) size
-      where o.id = ${bind(id)} and o.enterprise_id = ${bind(viewer.enterpriseId)} and o.deleted_at is null`,
-    values,
-  );
+      where o.id = ${bind(id)} and o.enterprise_id = ${bind(viewer.enterpriseId)} and o.deleted_at is null`;
+  // Logs are read from the primary.
+  const rows = await (window === null ? queryList<Row>(store, statement, values) : store.query<Row>(statement, values));
+  const [row] = rows;
   if (!row) return null;
   const organization = organizationInJson.read(row.organization);
   const logs = new Map<string, Page<LogEntry>>();

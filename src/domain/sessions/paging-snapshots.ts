@@ -1,3 +1,4 @@
+import type { Reader } from '../../store/reader.ts';
 import { type Row, selectFields } from '../../store/tables.ts';
 import type { Context } from '../context.ts';
 import type { Bind, RowSource } from '../nested-pages.ts';
@@ -42,7 +43,7 @@ const find = `select ${snapshotColumns} from paging_snapshot w where w.key = $1 
  * current list. It is stored in the database, so that any process can answer.
  */
 export async function findPagingSnapshot(
-  context: Context,
+  context: Pick<Context, 'now'> & { readonly store: Pick<Reader, 'query'> },
   { key }: Pick<OffsetList, 'key'>,
 ): Promise<PagingSnapshot | null> {
   const [snapshot] = await context.store.query<PagingSnapshot>(find, [key, past(context, lifeMs)]);

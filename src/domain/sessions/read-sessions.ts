@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts';
+import type { Reader } from '../../store/reader.ts';
 import type { SessionRecord } from './session.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { SessionRecord } from './session.ts';
  * exceed the maximum string length, which ends the process in the driver.
  */
 export async function readSessions<R extends SessionRecord>(
-  { store }: Pick<Context, 'store'>,
+  { store }: { readonly store: Pick<Reader, 'query'> },
   sql: string,
   values: readonly unknown[],
 ): Promise<R[]> {

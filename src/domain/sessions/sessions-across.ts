@@ -73,7 +73,9 @@ export async function listSessionsAcross(
   if (!first) return sortedPage(list, request, limits, bind).toPage<SessionRecord>([]);
   const all = reads.map(({ sql }) => `(${sql})`).join(' union all ');
   const sql = `select ${sessionColumns} from (${all}) s ${first.page.order} limit ${first.page.limit}`;
-  return first.page.toPage(await readSessions(context, sql, values));
+  return first.page.toPage(
+    await context.store.readList((store) => readSessions<SessionRecord>({ store }, sql, values)),
+  );
 }
 
 /** A page of sessions of the enterprise. */

@@ -2,6 +2,7 @@ import { groupRolesOf } from '../../../auth/group-roles.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
 import { refuse } from '../../../common/errors.ts';
+import { queryList } from '../../../store/reader.ts';
 import type { Context } from '../../context.ts';
 import { isStorable } from '../../input.ts';
 import type { Page, PageLimits, PageRequest } from '../../pages.ts';
@@ -65,7 +66,8 @@ async function readPage(
   ];
   const page = sortedPage({ name: `idp_users ${organizationId ?? ''}`, row: 'u' }, request, limits, bind);
   where.push(...page.beyond);
-  const rows = await context.store.query<UserRecord>(
+  const rows = await queryList<UserRecord>(
+    context.store,
     `select ${userColumns} from user_account u where ${where.join(' and ')} ${page.order} limit ${page.limit}`,
     values,
   );

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
 import { notFound } from '../../../common/errors.ts';
+import { queryList } from '../../../store/reader.ts';
 import type { Transaction } from '../../../store/store.ts';
 import { audit } from '../../audit/record-audit.ts';
 import type { Context } from '../../context.ts';
@@ -37,7 +38,8 @@ export async function readOrganizationPage(
   if (isLimited) where.push('o.max_cycle_acu_limit is not null');
   const page = sortedPage({ name: list, row: 'o' }, request, limits, bind);
   where.push(...page.beyond);
-  const rows = await context.store.query<OrganizationRecord>(
+  const rows = await queryList<OrganizationRecord>(
+    context.store,
     `select ${organizationColumns} from organization o where ${where.join(' and ')} ${page.order} limit ${page.limit}`,
     values,
   );

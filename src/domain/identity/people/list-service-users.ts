@@ -1,6 +1,7 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { organizationsWith, ownerOf, requireEnterprisePermission, requirePermission } from '../../../auth/viewer.ts';
 import { notFound } from '../../../common/errors.ts';
+import { queryList } from '../../../store/reader.ts';
 import type { Context } from '../../context.ts';
 import { parseId } from '../../ids.ts';
 import { checkListFilter, type ListFilter, listFilterConditions } from '../../list-filter.ts';
@@ -112,7 +113,8 @@ async function readPage(
   }
   const list = sortedPage({ name: 'serviceUsers', row: 's' }, request, limits, bind);
   where.push(...list.beyond);
-  const rows = await context.store.query<ServiceUserRecord>(
+  const rows = await queryList<ServiceUserRecord>(
+    context.store,
     `select ${serviceUserColumns} from service_user s left join organization o on o.id = s.organization_id
       where ${where.join(' and ')} ${list.order} limit ${list.limit}`,
     values,

@@ -2,6 +2,7 @@ import { rolesOfUser } from '../../../auth/group-roles.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
 import { notFound, refuse } from '../../../common/errors.ts';
+import { queryList } from '../../../store/reader.ts';
 import type { Context } from '../../context.ts';
 import { parseId } from '../../ids.ts';
 import { isStorable } from '../../input.ts';
@@ -133,7 +134,8 @@ async function readPage(
   if (email != null) where.push(`lower(u.email) = lower(${bind(email)})`);
   const page = sortedPage({ name, row }, request, limits, bind);
   where.push(...page.beyond);
-  const rows = await context.store.query<ListedUser>(
+  const rows = await queryList<ListedUser>(
+    context.store,
     `select ${userColumns}, ${row}.created_at as "cursorAt", ${row}.id as "cursorId" from user_account u
        ${organization === null ? '' : 'join role_assignment a on a.user_id = u.id'}
       where ${where.join(' and ')} ${page.order} limit ${page.limit}`,

@@ -1,4 +1,6 @@
 import { permissionFor } from '../../../auth/permissions.ts';
+import type { Viewer } from '../../../auth/viewer.ts';
+import type { Reader } from '../../../store/reader.ts';
 import type { Context } from '../../context.ts';
 import { isLiveOrganization } from '../../identity/organizations/read-within.ts';
 import { requireUsable } from '../../identity/organizations/use-organization.ts';
@@ -10,7 +12,7 @@ import { logColumns } from '../log.ts';
 import { readSessions } from '../read-sessions.ts';
 import { type SessionRecord, sessionColumns } from '../session.ts';
 import { filterConditions } from '../session-conditions.ts';
-import { checkFilter, type SessionFilter } from '../session-filter.ts';
+import { type CheckedFilter, checkFilter, type SessionFilter } from '../session-filter.ts';
 import { findTerms, type TextRange } from './excerpts.ts';
 import { parseSearchQuery, type SearchQuery } from './search-query.ts';
 import { type SearchedEntry, searchedText, type TranscriptMatch, toMatch } from './search-transcript.ts';
@@ -52,43 +54,52 @@ export async function searchSessions(
   request: SessionSearchRequest,
   limits: PageLimits,
 ): Promise<{ readonly page: Page<FoundSession>; readonly count: Count }> {
-  const { viewer } = context;
+  const { viewer, store } = context;
   requireUsable(context, organizationId, permissionFor.viewSession);
   const query = parseSearchQuery(request.query);
   const filter = checkFilter(viewer, request.filter ?? {});
+  return store.readList((reader) => search(reader, { viewer, organizationId, query, filter }, request, limits));
+}
+
+/** A checked search. */
+interface Search {
+  readonly viewer: Viewer;
+  readonly organizationId: string;
+  readonly query: SearchQuery;
+  readonly filter: CheckedFilter;
+}
+
+async function search(store: Reader, checked: Search, request: PageRequest, limits: PageLimits) {
+  const { organizationId, query } = checked;
   const values: unknown[] = [];
   const bind: Bind = (value) => `$${values.push(value)}`;
   const page = sortedPage(list, request, limits, bind);
-  const { ids, isComplete } = await findIds(context, organizationId, query, (on) =>
-    filterConditions(filter, viewer.enterpriseId, on),
-  );
+  const { ids, isComplete } = await findIds(store, checked);
   const where = [`s.id = any(${bind(ids)}::text[])`, `s.organization_id = ${bind(organizationId)}`, ...page.beyond];
   const sql = `select ${sessionColumns} from session s where ${where.join(' and ')} ${page.order} limit ${page.limit}`;
-  const found = page.toPage(await readSessions<SessionRecord>(context, sql, values));
-  const matches = await readMatches(context, organizationId, found.items, query);
-  const items = found.items.map((session, n) => ({
-    session,
-    titleHighlights: findTerms(session.title, query.terms),
-    matches: matches[n] ?? [],
-  }));
+  const found = page.toPage(await readSessions<SessionRecord>({ store }, sql, values));
+  const matches = await readMatches(store, organizationId, found.items, query);
+  const items = found.items.map(
+    (session, n): FoundSession => ({
+      session,
+      titleHighlights: findTerms(session.title, query.terms),
+      matches: matches[n] ?? [],
+    }),
+  );
   return {
-    page: { ...found, items, cursorOf: ({ session }) => found.cursorOf(session) },
+    page: { ...found, items, cursorOf: ({ session }: FoundSession) => found.cursorOf(session) },
     count: { total: ids.length, isExact: isComplete },
   };
 }
 
-type Conditions = (bind: Bind) => readonly string[];
-
 /** Returns the ids of the sessions that a search finds; `isComplete`: these are all. */
 async function findIds(
-  { store, viewer }: Context,
-  organizationId: string,
-  { text }: SearchQuery,
-  conditions: Conditions,
+  store: Reader,
+  { viewer, organizationId, query: { text }, filter }: Search,
 ): Promise<{ readonly ids: readonly string[]; readonly isComplete: boolean }> {
   const read = async <R extends object>(sqlOf: (where: string) => string) => {
     const values: unknown[] = [organizationId, text, viewer.enterpriseId];
-    const where = conditions((value) => `$${values.push(value)}`);
+    const where = filterConditions(filter, viewer.enterpriseId, (value) => `$${values.push(value)}`);
     const own = ['s.organization_id = $1', isLiveOrganization('$1', '$3')];
     return store.query<R>(sqlOf([...own, ...where].join(' and ')), values);
   };
@@ -124,7 +135,7 @@ const newestMatches = `
 
 /** Reads the newest matches of each session, in the sessions' order. */
 async function readMatches(
-  { store }: Context,
+  store: Reader,
   organizationId: string,
   sessions: readonly SessionRecord[],
   { text, terms }: SearchQuery,

@@ -1,6 +1,7 @@
 import { groupRolesOf } from '../../../auth/group-roles.ts';
 import { permissionFor } from '../../../auth/permissions.ts';
 import { notFound } from '../../../common/errors.ts';
+import { queryList } from '../../../store/reader.ts';
 import type { Context } from '../../context.ts';
 import {
   type AuthorizedScope,
@@ -63,7 +64,8 @@ export async function getConsumption(context: Context, request: ConsumptionReque
   const { subject } = request;
   if (subject) where.push(`${columns[subject.kind]} = ${bind(await getSubjectId(context, scope, subject))}`);
   // Decimal sums: the result must not depend on the order or the grouping.
-  const rows = await context.store.query<{ day: number | null; acus: number | null }>(
+  const rows = await queryList<{ day: number | null; acus: number | null }>(
+    context.store,
     `select d.day, sum(d.acus)::float8 as acus
        from (select floor((extract(epoch from u.used_at) - $3::int) / 86400)::int8 as day, u.acus::numeric as acus
                from usage u where ${where.join(' and ')}) d

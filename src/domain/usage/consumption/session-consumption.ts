@@ -1,5 +1,6 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import { queryList } from '../../../store/reader.ts';
 import type { Context } from '../../context.ts';
 import { inLivingOrganization } from '../../identity/organizations/scope.ts';
 import {
@@ -57,7 +58,8 @@ export async function listSessionConsumption(
   if (window.after) where.push(`u.session_id < ${bind(window.after)}`);
   if (window.before) where.push(`u.session_id > ${bind(window.before)}`);
   const direction = window.backward ? 'asc' : 'desc';
-  const rows = await context.store.query<SessionConsumption>(
+  const rows = await queryList<SessionConsumption>(
+    context.store,
     `with used as (
        select u.session_id, sum(u.acus::numeric)::float8 as acus from usage u
         where ${where.join(' and ')} and ${inLivingOrganization('u')}

@@ -1,3 +1,4 @@
+import { queryList } from '../../../store/reader.ts';
 import type { Context } from '../../context.ts';
 import { type Count, maxCounted } from '../../nested-pages.ts';
 import {
@@ -70,7 +71,8 @@ export async function listShares(
   if (window.after !== null) conditions.push(`${keys[by]} < ${bind(window.after)}`);
   if (window.before !== null) conditions.push(`${keys[by]} > ${bind(window.before)}`);
   const direction = window.backward ? 'asc' : 'desc';
-  const rows = await context.store.query<ConsumptionShare & { scopeId: string }>(
+  const rows = await queryList<ConsumptionShare & { scopeId: string }>(
+    context.store,
     `select p.id as "scopeId", g.*, ${titles[by]} as title from ${scopes} cross join lateral (
        select ${keys[by]} as id, sum(u.acus::numeric)::float8 as acus,
               sum(u.cost_usd::numeric)::float8 as "costUsd", min(u.user_id) as "userId",
@@ -94,7 +96,8 @@ export async function countShares(context: Context, by: ShareOf, ledgers: readon
   const [first, ...others] = ledgers;
   if (!first) return [];
   const { scopes, where, values, bind } = ledgerSource(context, [first, ...others]);
-  const rows = await context.store.query<{ scopeId: string; total: number }>(
+  const rows = await queryList<{ scopeId: string; total: number }>(
+    context.store,
     `select p.id as "scopeId", g.total from ${scopes} cross join lateral (
        select count(*)::int as total from (
          select 1 from usage u where ${where} group by ${keys[by]} limit ${bind(maxCounted)}) g) g`,

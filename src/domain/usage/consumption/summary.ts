@@ -1,5 +1,6 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import { queryList } from '../../../store/reader.ts';
 import type { Context } from '../../context.ts';
 import { inLivingOrganization } from '../../identity/organizations/scope.ts';
 import { parseId } from '../../ids.ts';
@@ -46,7 +47,8 @@ export async function getConsumptionSummary(context: Context, request: SummaryRe
   requireEnterprisePermission(viewer, permissionFor.viewEnterpriseConsumption);
   const { startsAt, endsAt } = periodOf(context, request);
   const only = request.organizationIds?.flatMap((id) => parseId('organization', id) ?? []) ?? null;
-  const rows = await context.store.query<SummaryRow>(
+  const rows = await queryList<SummaryRow>(
+    context.store,
     `select grouping(d.day, d.organization_id, d.user_id) as grouping, d.day, d.organization_id as "organizationId",
             d.user_id as "userId", d.service_user_id as "serviceUserId", sum(d.acus)::float8 as acus
        from (select floor(extract(epoch from u.used_at) / 86400)::int8 as day, u.organization_id, u.user_id, u.service_user_id,
@@ -85,7 +87,8 @@ const maxCycles = 1_200;
 export async function listCycleConsumption(context: Context): Promise<CycleConsumption[]> {
   const { items } = await listCycles(context, { first: maxCycles }, { max: maxCycles, default: maxCycles });
   const summedFrom = cycleOf(context.now(), 1 - maxSummedCycles).startsAt;
-  const rows = await context.store.query<{ at: Date; acus: number }>(
+  const rows = await queryList<{ at: Date; acus: number }>(
+    context.store,
     `select date_trunc('month', u.used_at, 'UTC') as at, sum(u.acus::numeric)::float8 as acus from usage u
       where u.enterprise_id = $1 and u.used_at >= $2::timestamptz and u.used_at < $3::timestamptz
         and ${inLivingOrganization('u')} group by 1`,

@@ -1,3 +1,4 @@
+import { queryList } from '../../../store/reader.ts';
 import type { Context } from '../../context.ts';
 import type { DayConsumption } from './consumption.ts';
 import { cycleOf, type Period } from './cycles.ts';
@@ -28,7 +29,8 @@ export async function sumLedgers(context: Context, ledgers: readonly Ledger[]): 
   if (!first) return [];
   const { scopes, where, values } = ledgerSource(context, [first, ...others]);
   // Decimal sums: the result must not depend on the order or the grouping.
-  const rows = await context.store.query<SumRow>(
+  const rows = await queryList<SumRow>(
+    context.store,
     `select d.scope_id as "scopeId", d.day, d.month, sum(d.acus)::float8 as acus, sum(d.cost)::float8 as "costUsd"
        from (select p.id as scope_id, floor(extract(epoch from u.used_at) / 86400)::int8 as day,
                     date_trunc('month', u.used_at, 'UTC') as month, u.acus::numeric as acus, u.cost_usd::numeric as cost

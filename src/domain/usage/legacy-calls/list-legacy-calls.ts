@@ -1,5 +1,6 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
+import { queryList } from '../../../store/reader.ts';
 import type { Context } from '../../context.ts';
 import { inLivingOrganization } from '../../identity/organizations/scope.ts';
 import type { LegacyRoute } from '../../legacy-usage.ts';
@@ -33,7 +34,8 @@ export async function listLegacyCalls(
   limits: PageLimits,
 ): Promise<Page<LegacyCallRecord>> {
   const { window, values, bind, where, order } = startList(context, request, limits);
-  const rows = await context.store.query<LegacyCallRecord>(
+  const rows = await queryList<LegacyCallRecord>(
+    context.store,
     `select ${columns} from ${calls} where ${where} order by ${order} limit ${bind(window.limit + 1)}`,
     values,
   );
@@ -51,7 +53,8 @@ export async function listLegacyCallsOfOrganizations(
   limits: PageLimits,
 ): Promise<Page<LegacyCallRecord>[]> {
   const { window, values, bind, where, order, direction } = startList(context, request, limits);
-  const rows = await context.store.query<LegacyCallRecord & { organizationId: string }>(
+  const rows = await queryList<LegacyCallRecord & { organizationId: string }>(
+    context.store,
     `select c.*, p.id as "organizationId" from unnest(${bind(organizationIds)}::text[]) p(id) cross join lateral (
        select ${columns} from ${calls} where k.organization_id = p.id and ${where}
         order by ${order} limit ${bind(window.limit + 1)}) c

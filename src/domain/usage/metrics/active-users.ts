@@ -1,4 +1,5 @@
 import { refuse } from '../../../common/errors.ts';
+import { queryList } from '../../../store/reader.ts';
 import type { Context } from '../../context.ts';
 import { type MetricsRequest, type MetricsSource, metricsSource } from './metrics-source.ts';
 
@@ -38,7 +39,7 @@ async function activeUsersSource(
 /** Counts the active users of a whole period. Throws INVALID_INPUT, and the errors of {@link metricsSource}. */
 export async function countActiveUsers(context: Context, request: ActiveUsersRequest): Promise<ActiveUsers> {
   const { period, from, values, min } = await activeUsersSource(context, request);
-  const [row] = await context.store.query<{ n: number }>(countStatement(from, min), values);
+  const [row] = await queryList<{ n: number }>(context.store, countStatement(from, min), values);
   return { ...period, activeUsers: row?.n ?? 0 };
 }
 
@@ -54,7 +55,7 @@ export async function listActiveUsers(
 ): Promise<ActiveUsers[]> {
   const source = await activeUsersSource(context, request);
   const sql = windowsStatement(context, unit, source);
-  return sql === null ? [] : context.store.query<ActiveUsers>(sql, source.values);
+  return sql === null ? [] : queryList<ActiveUsers>(context.store, sql, source.values);
 }
 
 /** Windows of active users: a day, a week from Monday on, a month; all in UTC. */

@@ -1,5 +1,6 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission, requirePermission } from '../../../auth/viewer.ts';
+import { queryList } from '../../../store/reader.ts';
 import type { Context } from '../../context.ts';
 import { parseId } from '../../ids.ts';
 import type { Period } from '../consumption/cycles.ts';
@@ -88,7 +89,8 @@ async function readEach<T>(
   const source = sourceOf(context, [first, ...others]);
   const sql = statement(source);
   if (sql === null) return selections.map(() => []);
-  const rows = await context.store.query<T & { scopeId: string }>(
+  const rows = await queryList<T & { scopeId: string }>(
+    context.store,
     `select p.id as "scopeId", one.* from unnest($1::text[]) p(id) cross join lateral (${sql}) one`,
     source.values,
   );

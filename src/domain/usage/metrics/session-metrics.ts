@@ -1,3 +1,4 @@
+import { queryList } from '../../../store/reader.ts';
 import type { Context } from '../../context.ts';
 import { type SessionOrigin, sessionOrigins } from '../../sessions/session.ts';
 import { type MetricsRequest, metricsSource } from './metrics-source.ts';
@@ -59,7 +60,7 @@ export const sessionMetricsColumns = `
 /** Counts the sessions created in a period, in one statement. Throws the errors of {@link metricsSource}. */
 export async function getSessionMetrics(context: Context, request: MetricsRequest): Promise<SessionMetrics> {
   const { from, values } = await metricsSource(context, request);
-  const [row] = await context.store.query<SessionMetrics>(`select ${sessionMetricsColumns} from ${from}`, values);
+  const [row] = await queryList<SessionMetrics>(context.store, `select ${sessionMetricsColumns} from ${from}`, values);
   if (!row) throw new Error('A sum without groups gave no row.');
   return row;
 }

@@ -22,7 +22,7 @@ describe.skipIf(missing !== null)('the menu over a narrow page', { timeout: 240_
     await expect.poll(() => hasFocus(page, '.side .brand')).toBe(true);
     expect(await seriousFindings(page)).toEqual([]);
     await page.keyboard.press('Shift+Tab');
-    await expect.poll(() => hasFocus(page, '.side .who button')).toBe(true);
+    await expect.poll(() => hasFocus(page, '.side .foot > button')).toBe(true);
     await page.keyboard.press('Tab');
     await expect.poll(() => hasFocus(page, '.side .brand')).toBe(true);
     for (let n = 0; n < 60; n++) {

@@ -104,6 +104,20 @@ describe.skipIf(missing !== null)('the search', { timeout: 240_000 }, () => {
     expect(await list.locator('mark').allTextContents()).toEqual(['Viaduct', 'viaduct']);
     expect(await seriousFindings(page)).toEqual([]);
     await window.pictures('sessions-search');
+    // It has the size, the order and the selection of the list.
+    await page.getByText('2 sessions', { exact: true }).waitFor();
+    expect(await page.getByLabel('Sort').locator('option:checked').textContent()).toBe('Recently updated');
+    await list.getByRole('checkbox').first().check();
+    await page.getByText('1 selected').waitFor();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await expect.poll(() => list.getByRole('listitem').count()).toBe(1);
+    await page.getByRole('region', { name: 'Notifications' }).getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => list.getByRole('listitem').count()).toBe(2);
+    // The reason why it is no view is only said to those who try to save it.
+    const reason = 'A search in transcripts can’t be saved as a view.';
+    expect(await page.getByText(reason).count()).toBe(0);
+    await page.getByRole('button', { name: 'Save view', description: reason }).press('Enter');
+    await page.getByText(reason).waitFor();
     await list.getByRole('link', { name: /leaks at pier 4/ }).click();
     await page.getByText('1 of 1').waitFor();
     await page.goBack();

@@ -29,7 +29,7 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 240_000
     await page.getByRole('button', { name: 'Show as table: ACUs by user' }).click();
     const rows = page.getByRole('region', { name: 'ACUs by user, as a table' }).getByRole('row');
     await expect.poll(() => rows.allTextContents()).toEqual(['UserACUs', 'Switchyard<0.01']);
-    expect(await totalsOf(page)).toContain('Agent compute units (ACUs)<0.01Previous period: 0');
+    expect(await totalsOf(page)).toContain('Agent compute units (ACUs)<0.01Previously: 0');
     expect(pageErrors).toEqual([]);
     await page.context().close();
   });
@@ -67,13 +67,13 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 240_000
     };
     expect(await rowsOf('ACUs by day')).toEqual([
       'DayACUsPrevious period',
-      'Mar 4, 202600',
-      'Mar 3, 202642',
-      'Mar 2, 202600',
-      'Mar 1, 20261.50',
+      'Mar 4, 20260.000',
+      'Mar 3, 20264.002',
+      'Mar 2, 20260.000',
+      'Mar 1, 20261.500',
     ]);
-    expect(await rowsOf('ACUs by user')).toEqual(['UserACUs', 'Switchyard5.5']);
-    expect(await rowsOf('ACUs by playbook')).toEqual(['PlaybookACUs', 'No playbook5.5']);
+    expect(await rowsOf('ACUs by user')).toEqual(['UserACUs', 'Switchyard5.50']);
+    expect(await rowsOf('ACUs by playbook')).toEqual(['PlaybookACUs', 'No playbook5.50']);
     expect(await rowsOf('Sessions by outcome')).toContain('Failed1');
     expect(await rowsOf('Sessions by size')).toContain('S, less than 31');
     const [download] = await Promise.all([
@@ -85,6 +85,10 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 240_000
     );
     await page.getByLabel('To').fill('2026-02-01');
     await page.getByText('The first day must not be after the last.').waitFor();
+    // The last range stays visible, and the fields where they are.
+    const [from, to] = [await page.getByLabel('From').boundingBox(), await page.getByLabel('To').boundingBox()];
+    expect(to?.y).toBe(from?.y);
+    await page.locator('.stale').getByRole('region', { name: 'ACUs by day, as a table' }).waitFor();
     expect(consoleErrors).toEqual([]);
     await page.context().close();
   });
@@ -135,6 +139,22 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 240_000
     await page.mouse.move(...(await middleOf(2)));
     await expect.poll(() => tip.textContent()).toBe('Mar 3, 20264 ACUsFeb 27, 2026: 2 ACUs');
     await picture('usage-tooltip');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await chart.scrollIntoViewIfNeeded();
+    for (const day of [1, 2]) {
+      await page.mouse.move(...(await middleOf(day)));
+      await tip.getByText(`Mar ${day + 1}, 2026`).waitFor();
+      await expect
+        .poll(async () => {
+          const [inner, outer] = [await tip.boundingBox(), await chart.boundingBox()];
+          if (!inner || !outer) return false;
+          return inner.x >= outer.x && inner.x + inner.width <= outer.x + outer.width + 1;
+        })
+        .toBe(true);
+    }
+    await picture('usage-tooltip');
+    await page.setViewportSize({ width: 1_280, height: 800 });
+    await page.mouse.move(...(await middleOf(2)));
     await page.mouse.click(...(await middleOf(2)));
     const sessions = page.getByRole('region', { name: 'Sessions that used ACUs on Mar 3, 2026' });
     await expect
@@ -306,6 +326,11 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 240_000
     expect(await page.getByRole('slider', { name: /^ACU budget/ }).count()).toBe(1);
     await picture('usage-budget');
     expect(await page.locator('.chart .limit').count()).toBe(1);
+    // Near the limit, the line of the usage ends below it: the label is above it, where the month begins.
+    const box = (part: string) => page.locator(`.chart ${part}`).evaluate((each) => each.getBoundingClientRect());
+    const [label, line] = [await box('.limit-label'), await box('.limit')];
+    expect(label.bottom).toBeLessThanOrEqual(line.top + 1);
+    expect(label.right).toBeLessThan(line.left + line.width / 2);
     await setLimit(5);
     await page.reload();
     await page.getByText('The budget is spent.').waitFor();

@@ -2,7 +2,7 @@ import { type KeyboardEvent, type PointerEvent, useState } from 'react';
 import { inbox as texts } from '../texts/inbox.ts';
 
 /** The width of the column with the inbox, in pixels. */
-const widths = { initial: 304, min: 256, max: 520 } as const;
+const widths = { initial: 280, min: 256, max: 520 } as const;
 const key = 'switchyard:inbox-width';
 /** The change by an arrow key, in pixels. */
 const step = 16;

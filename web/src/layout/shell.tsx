@@ -79,7 +79,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       className="shell"
       data-menu={isOpen ? 'open' : undefined}
       data-connection={isLost ? 'lost' : undefined}
-      style={besides ? ({ '--side-width': `${width}px` } as CSSProperties) : undefined}
+      style={inbox && isWide ? ({ '--side-width': `${width}px` } as CSSProperties) : undefined}
     >
       <a className="skip" href="#main" inert={isModal}>
         {texts.skipToContent}
@@ -129,10 +129,16 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         <button type="button" className="go-to" onClick={search}>
           <Icon name="search" size={14} /> <span>{texts.goTo}</span> <kbd>{commandKey} K</kbd>
         </button>
-        <SideNavigation location={location} isShort={besides !== null} onFollow={() => setOpen(false)} />
+        <SideNavigation location={location} onFollow={() => setOpen(false)} />
         {besides && (
           <ErrorBoundary>
-            <Suspense fallback={<Loading label={inboxTexts.loading} />}>
+            <Suspense
+              fallback={
+                <div className="inbox">
+                  <Loading label={inboxTexts.loading} />
+                </div>
+              }
+            >
               <InboxEnvironment>
                 <InboxList inbox={besides} />
               </InboxEnvironment>
@@ -195,6 +201,7 @@ function Foot() {
   const leave = useSignOut();
   return (
     <div className="foot">
+      <span title={name}>{name}</span>
       <fieldset className="themes">
         <legend className="for-readers">{texts.theme}</legend>
         {themes.map(({ theme: each, icon, label }) => (
@@ -209,10 +216,7 @@ function Foot() {
           />
         ))}
       </fieldset>
-      <div className="who">
-        <span title={name}>{name}</span>
-        <Button tone="quiet" size="small" icon="signOut" aria-label={common.signOut} onClick={leave} />
-      </div>
+      <Button tone="quiet" size="small" icon="signOut" aria-label={common.signOut} onClick={leave} />
     </div>
   );
 }

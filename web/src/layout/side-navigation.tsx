@@ -1,6 +1,7 @@
 import { Suspense } from 'react';
 import { Link } from 'wouter';
 import { useSigned } from '../app/gate.tsx';
+import { useRemembered } from '../app/use-remembered.ts';
 import { useAttention } from '../inbox/attention.ts';
 import { listAddress } from '../sessions/list-position.ts';
 import { SavedViews } from '../sessions/views/saved-views.tsx';
@@ -19,14 +20,12 @@ import {
 
 interface SideNavigationProps {
   readonly location: string;
-  /** True beside the inbox, which takes most of the column: rarer pages are then behind a line. */
-  readonly isShort: boolean;
   /** Called when a link was chosen, also the one of the current page. */
   onFollow(): void;
 }
 
 /** The navigation beside the page: of everyday work, or of the settings on their pages. */
-export function SideNavigation({ location, isShort, onFollow }: SideNavigationProps) {
+export function SideNavigation({ location, onFollow }: SideNavigationProps) {
   const signed = useSigned();
   const settings = visibleGroups(settingsNavigation, signed);
   const paths = settings.flatMap(({ items }) => items.map(({ path }) => path));
@@ -37,30 +36,18 @@ export function SideNavigation({ location, isShort, onFollow }: SideNavigationPr
           <Icon name="back" /> {texts.backToSessions}
         </Link>
         <h2 className="heading">{common.settings}</h2>
-        <Groups groups={settings} {...{ location, isShort, onFollow }} />
+        <Groups groups={settings} {...{ location, onFollow }} />
       </nav>
     );
   }
   const [first] = paths;
   const [work, ...others] = visibleGroups(workNavigation, signed);
   return (
-    <nav aria-label={texts.pages} className={isShort ? 'short' : undefined}>
-      {work && <Groups groups={[work]} {...{ location, isShort, onFollow }} />}
-      <ErrorBoundary>
-        <Suspense fallback={null}>
-          <SavedViews location={location} onFollow={onFollow} />
-        </Suspense>
-      </ErrorBoundary>
-      {isShort ? (
-        others.map(({ label, items }) => (
-          <details className="group" key={label}>
-            <summary>{label}</summary>
-            <Items {...{ items, location, isShort, onFollow }} />
-          </details>
-        ))
-      ) : (
-        <Groups groups={others} {...{ location, isShort, onFollow }} />
-      )}
+    <nav aria-label={texts.pages}>
+      {work && <Groups groups={[work]} {...{ location, onFollow }} />}
+      {others.map((group) => (
+        <Foldable key={group.label} group={group} {...{ location, onFollow }} />
+      ))}
       {first !== undefined && (
         <ul className="group last">
           <li>
@@ -70,7 +57,31 @@ export function SideNavigation({ location, isShort, onFollow }: SideNavigationPr
           </li>
         </ul>
       )}
+      {/* At the end: as many as there are, and read last, they move no other link. */}
+      <ErrorBoundary>
+        <Suspense fallback={null}>
+          <SavedViews location={location} onFollow={onFollow} />
+        </Suspense>
+      </ErrorBoundary>
     </nav>
+  );
+}
+
+/** A group that the user can close, on all pages alike. */
+function Foldable({ group: { label, items }, ...rest }: SideNavigationProps & { readonly group: NavigationGroup }) {
+  const [folded, remember] = useRemembered('navigation-closed');
+  const isOpen = folded !== 'yes';
+  return (
+    <details
+      className="group"
+      open={isOpen}
+      onToggle={({ currentTarget }) => currentTarget.open !== isOpen && remember(currentTarget.open ? 'no' : 'yes')}
+    >
+      <summary>
+        <h2>{label}</h2>
+      </summary>
+      <Items {...{ items, ...rest }} />
+    </details>
   );
 }
 
@@ -87,24 +98,22 @@ function Groups({ groups, ...rest }: SideNavigationProps & { readonly groups: re
   ));
 }
 
-function Items({ items, location, isShort, onFollow }: SideNavigationProps & Pick<NavigationGroup, 'items'>) {
+function Items({ items, location, onFollow }: SideNavigationProps & Pick<NavigationGroup, 'items'>) {
   const attention = useAttention();
   return (
     <ul>
-      {items
-        .filter(({ path }) => path !== inboxPath || !isShort)
-        .map(({ path, label, icon }) => (
-          <li key={path}>
-            <Link
-              href={addressOf(path, location)}
-              aria-current={isAt(path, location) ? 'page' : undefined}
-              onClick={onFollow}
-            >
-              <Icon name={icon} /> {label}
-              {path === inboxPath && attention > 0 && <span className="count needs">{attention}</span>}
-            </Link>
-          </li>
-        ))}
+      {items.map(({ path, label, icon }) => (
+        <li key={path}>
+          <Link
+            href={addressOf(path, location)}
+            aria-current={isAt(path, location) ? 'page' : undefined}
+            onClick={onFollow}
+          >
+            <Icon name={icon} /> {label}
+            {path === inboxPath && attention > 0 && <span className="count needs">{attention}</span>}
+          </Link>
+        </li>
+      ))}
     </ul>
   );
 }

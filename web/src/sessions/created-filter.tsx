@@ -35,25 +35,21 @@ export function CreatedFilter({ filters: { created, from, to }, isOpen, onChange
         </Select>
       </div>
       {isRange && (
-        <>
-          <div className="filter">
-            <TextField
-              label={texts.from}
-              type="date"
-              value={from}
-              onChange={({ target }) => onChange({ from: target.value })}
-            />
-          </div>
-          <div className="filter">
-            <TextField
-              label={texts.to}
-              type="date"
-              value={to}
-              error={from && to && from > to ? daysProblem(from, to) : null}
-              onChange={({ target }) => onChange({ to: target.value })}
-            />
-          </div>
-        </>
+        <div className="filter range">
+          <TextField
+            label={texts.from}
+            type="date"
+            value={from}
+            onChange={({ target }) => onChange({ from: target.value })}
+          />
+          <TextField
+            label={texts.to}
+            type="date"
+            value={to}
+            error={from && to && from > to ? daysProblem(from, to) : null}
+            onChange={({ target }) => onChange({ to: target.value })}
+          />
+        </div>
       )}
     </>
   );

@@ -1,4 +1,5 @@
 import '../search/search.css';
+import { useRef } from 'react';
 import { graphql, usePaginationFragment } from 'react-relay';
 import { Link } from 'wouter';
 import type { foundSessions_organization$key } from '../__generated__/foundSessions_organization.graphql.ts';
@@ -9,20 +10,26 @@ import { matchAddress } from '../search/match-address.ts';
 import { sessionAddress } from '../session/address.ts';
 import { plainTitle } from '../session/plain-title.ts';
 import { common } from '../texts/common.ts';
-import { foundSessions as texts } from '../texts/sessions.ts';
+import { sessionList, sessionRow, foundSessions as texts } from '../texts/sessions.ts';
 import { StatusBadge } from '../ui/badge.tsx';
 import { More } from '../ui/more.tsx';
 import { Empty } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { useListKeys } from '../ui/use-list-keys.ts';
+import { BulkBar } from './bulk-bar.tsx';
+import { ListHead } from './list-head.tsx';
+import { useSelection } from './use-selection.ts';
 
 interface FoundSessionsProps {
   readonly organization: foundSessions_organization$key;
+  readonly organizationId: string;
   readonly query: string;
+  /** The archived sessions of the filter, or those that are not; missing: both. */
+  readonly isArchived: boolean | undefined;
 }
 
 /** The sessions whose titles or transcripts match a query, with the newest matching entries of each. */
-export function FoundSessions({ organization, query }: FoundSessionsProps) {
+export function FoundSessions({ organization, organizationId, query, isArchived }: FoundSessionsProps) {
   const { data, loadNext, hasNext, isLoadingNext } = usePaginationFragment<
     foundSessionsPaginationQuery,
     foundSessions_organization$key
@@ -39,6 +46,8 @@ export function FoundSessions({ organization, query }: FoundSessionsProps) {
       ) {
         sessionSearch(query: $query, first: $count, after: $cursor, filter: $filter)
           @connection(key: "foundSessions_sessionSearch", filters: ["query", "filter"]) {
+          totalCount
+          totalCountIsExact
           edges {
             node {
               session {
@@ -50,6 +59,8 @@ export function FoundSessions({ organization, query }: FoundSessionsProps) {
                 waitsUntil
                 endReason
                 updatedAt
+                tags
+                isArchived
               }
               titleHighlights {
                 start
@@ -69,13 +80,49 @@ export function FoundSessions({ organization, query }: FoundSessionsProps) {
     organization,
   );
   const list = useListKeys<HTMLUListElement>();
-  const { edges } = data.sessionSearch;
+  const { totalCount: count, totalCountIsExact: isExact } = data.sessionSearch;
+  // As in the list, archived sessions disappear at once, and return on undo.
+  const edges = data.sessionSearch.edges.filter(
+    ({ node }) => isArchived === undefined || node.session.isArchived === isArchived,
+  );
+  const here = edges.map(({ node }) => node.session.sessionId);
+  const { selected, select, replace } = useSelection(here);
+  const chosen = edges.map(({ node }) => node.session).filter(({ sessionId }) => selected.has(sessionId));
+  const isShift = useRef(false);
   if (edges.length === 0) return <Empty title={common.noMatches} text={texts.noneText} />;
   return (
     <>
+      <ListHead
+        total={{ count, isExact }}
+        order="updated"
+        orders={['updated']}
+        isAll={chosen.length === edges.length}
+        isSome={chosen.length > 0}
+        label={chosen.length > 0 ? sessionList.selected({ count: chosen.length }) : sessionList.selectShown}
+        onSelectAll={(isSelected) => replace(isSelected ? here : [])}
+      >
+        {chosen.length > 0 && (
+          <BulkBar
+            target={{ sessionIds: chosen.map(({ sessionId }) => sessionId) }}
+            count={chosen.length}
+            isArchived={isArchived ?? false}
+            {...{ organizationId, chosen }}
+            onDone={() => replace([])}
+          />
+        )}
+      </ListHead>
       <ul className="sessions found card" ref={list} aria-label={texts.label}>
         {edges.map(({ node: { session, titleHighlights, matches } }) => (
-          <li key={session.id}>
+          <li key={session.id} className={selected.has(session.sessionId) ? 'selected' : undefined}>
+            <input
+              type="checkbox"
+              checked={selected.has(session.sessionId)}
+              onClick={(event) => {
+                isShift.current = event.shiftKey;
+              }}
+              onChange={({ target }) => select(session.sessionId, target.checked, isShift.current)}
+              aria-label={sessionRow.select({ title: plainTitle(session.title) })}
+            />
             <div className="what">
               <Link href={sessionAddress(session.sessionId)} data-list-item>
                 {titleHighlights.length > 0 ? (

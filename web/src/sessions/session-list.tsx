@@ -1,4 +1,4 @@
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { fetchQuery, graphql, usePaginationFragment, useRelayEnvironment } from 'react-relay';
 import { commitLocalUpdate, type RecordSourceProxy } from 'relay-runtime';
 import type { sessionList_organization$key } from '../__generated__/sessionList_organization.graphql.ts';
@@ -14,10 +14,13 @@ import { Empty } from '../ui/states.tsx';
 import { useListKeys } from '../ui/use-list-keys.ts';
 import { BulkBar } from './bulk-bar.tsx';
 import type { Filter } from './filters.ts';
+import { ListHead } from './list-head.tsx';
 import { NoneMatch } from './none-match.tsx';
 import { insertRow, keepRows, removeRow, type SortField } from './session-connection.ts';
 import { type Order, orders } from './session-order.ts';
 import { SessionRow } from './session-row.tsx';
+import { useSelection } from './use-selection.ts';
+import { useSessionCount } from './use-session-count.ts';
 
 const pageSize = 50;
 
@@ -80,34 +83,24 @@ export function SessionList(props: SessionListProps) {
     organization,
   );
   const connectionId = data.sessions.__id;
-  useLiveSessions(organizationId, filter, order, connectionId, isReturned);
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [total, recount] = useSessionCount(organizationId, filter);
+  useLiveSessions({ organizationId, filter, order, connectionId, isReturned, onResize: recount });
   // The selection belongs to this filter: another filter has other matches.
   const [selectedFilter, setSelectedFilter] = useState<Filter | null>(null);
-  const shown = useRef<readonly string[]>([]);
-  const last = useRef<string | null>(null);
-  const select = useCallback((sessionId: string, isSelected: boolean, isRange: boolean) => {
-    if (!isSelected) setSelectedFilter(null);
-    const [from, to] = [shown.current.indexOf(last.current ?? ''), shown.current.indexOf(sessionId)];
-    const ids =
-      isRange && from >= 0 && to >= 0 ? shown.current.slice(Math.min(from, to), Math.max(from, to) + 1) : [sessionId];
-    last.current = sessionId;
-    setSelected((before) => {
-      const next = new Set(before);
-      for (const id of ids) {
-        if (isSelected) next.add(id);
-        else next.delete(id);
-      }
-      return next;
-    });
-  }, []);
   const list = useListKeys<HTMLUListElement>();
   // Archived sessions disappear at once, and return on undo.
   const edges = data.sessions.edges.filter(
     ({ node }) => filter.isArchived === undefined || node.isArchived === filter.isArchived,
   );
   const here = edges.map(({ node }) => node.sessionId);
-  shown.current = here;
+  const { selected, select, replace } = useSelection(here);
+  const selectRow: typeof select = useCallback(
+    (id, isSelected, isRange) => {
+      if (!isSelected) setSelectedFilter(null);
+      select(id, isSelected, isRange);
+    },
+    [select],
+  );
   const isChosen = ({ sessionId }: { readonly sessionId: string }) => selected.has(sessionId);
   const chosen = here.filter((id) => selected.has(id));
   const isAllMatching = selectedFilter === filter;
@@ -129,21 +122,19 @@ export function SessionList(props: SessionListProps) {
   }
   return (
     <>
-      <div className="list-head">
-        <label>
-          <input
-            type="checkbox"
-            checked={isAll}
-            ref={(box) => {
-              if (box) box.indeterminate = chosen.length > 0 && !isAll;
-            }}
-            onChange={() => {
-              setSelected(new Set(isAll ? [] : here));
-              setSelectedFilter(null);
-            }}
-          />
-          <span>{isAllMatching ? texts.allSelected : selectionLabel}</span>
-        </label>
+      <ListHead
+        total={total}
+        order={order}
+        orders={['newest', 'updated']}
+        isAll={isAll}
+        isSome={chosen.length > 0}
+        label={isAllMatching ? texts.allSelected : selectionLabel}
+        onSort={onSort}
+        onSelectAll={(isSelected) => {
+          replace(isSelected ? here : []);
+          setSelectedFilter(null);
+        }}
+      >
         {isAll && hasNext && !isAllMatching && (
           <Button size="small" onClick={() => setSelectedFilter(filter)}>
             {texts.selectAll}
@@ -157,19 +148,12 @@ export function SessionList(props: SessionListProps) {
             isArchived={filter.isArchived ?? false}
             chosen={isAllMatching ? edges.map(({ node }) => node) : edges.map(({ node }) => node).filter(isChosen)}
             onDone={() => {
-              setSelected(new Set());
+              replace([]);
               setSelectedFilter(null);
             }}
           />
         )}
-        <select aria-label={texts.sort} value={order} onChange={({ target }) => onSort(target.value as Order)}>
-          {Object.entries(texts.orders).map(([value, label]) => (
-            <option value={value} key={value}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </div>
+      </ListHead>
       <ul className="sessions card" ref={list} aria-label={common.sessions}>
         {edges.map(({ node }) => (
           <SessionRow
@@ -178,7 +162,7 @@ export function SessionList(props: SessionListProps) {
             facts={node}
             sessionId={node.sessionId}
             isSelected={selected.has(node.sessionId)}
-            onSelect={select}
+            onSelect={selectRow}
           />
         ))}
       </ul>
@@ -223,13 +207,16 @@ const maxReads = 10;
  * Keeps the list up to date with one subscription to additions, changes and removals. `isReturned`: its rows are from an earlier
  * visit, and are all read again.
  */
-function useLiveSessions(
-  organizationId: string,
-  filter: Filter,
-  order: Order,
-  connectionId: string,
-  isReturned: boolean,
-) {
+function useLiveSessions(options: {
+  readonly organizationId: string;
+  readonly filter: Filter;
+  readonly order: Order;
+  readonly connectionId: string;
+  readonly isReturned: boolean;
+  /** Called when a session may have come or gone. */
+  readonly onResize: () => void;
+}) {
+  const { organizationId, filter, order, connectionId, isReturned, onResize } = options;
   const by = sortFields[order];
   const variables = useMemo(() => ({ id: organizationId, filter }), [organizationId, filter]);
   const environment = useRelayEnvironment();
@@ -296,10 +283,14 @@ function useLiveSessions(
     updater: (store, data) => {
       const change = data?.sessionChanges;
       if (!change) return;
+      if (change.type !== 'UPDATED') onResize();
       if (change.type === 'LEFT' || change.type === 'REMOVED') removeRow(store, connectionId, change.sessionId);
       else insertRow(store, connectionId, store.getRootField('sessionChanges')?.getLinkedRecord('session'), by);
     },
     onStanding: () => void (isReturned ? readAgain() : readNewest()).catch(ignore),
-    onBack: () => void readAgain().catch(ignore),
+    onBack: () => {
+      onResize();
+      void readAgain().catch(ignore);
+    },
   });
 }

@@ -114,7 +114,7 @@ export const SessionRow = memo(function SessionRow({
           </Link>
           {isUnread && <i className="unread" role="img" aria-label={inboxTexts.unread} title={inboxTexts.unread} />}
         </div>
-        <p>
+        <p className="facts-of-row">
           <span>{nameOf(createdBy) ?? common.unknown}</span>
           <span>
             <RichText text={texts.started} slots={{ time: <Time at={createdAt} /> }} />

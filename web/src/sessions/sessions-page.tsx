@@ -128,7 +128,15 @@ function Listed({ organizationId, onNew }: { readonly organizationId: string; re
     <>
       <FilterBar {...{ organizationId, filters, filter, isNarrowed }} onChange={change} onClear={clear} />
       <div className={shown === search ? undefined : 'stale'}>
-        {organization.found && <FoundSessions organization={organization.found} query={shown.query} />}
+        {organization.found && (
+          <FoundSessions
+            key={shown.query}
+            organization={organization.found}
+            organizationId={organizationId}
+            query={shown.query}
+            isArchived={shown.filter.isArchived}
+          />
+        )}
         {organization.list && (
           <SessionList
             organization={organization.list}

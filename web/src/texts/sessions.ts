@@ -107,6 +107,7 @@ export const newSession = {
 export const sessionList = {
   selected: ({ count }: Numbers<'count'>) => `${writeNumber(count)} selected`,
   selectShown: 'Select all shown',
+  size: (count: number, digits: string) => plural(count, { one: '# session', other: '# sessions' }, digits),
   none: 'No sessions yet',
   noneText: 'Start a session to give an agent a task.',
   noneArchived: 'No archived sessions',

@@ -43,7 +43,7 @@ export const usageTotals = {
   none: 'None',
   merged: ({ count }: Strings<'count'>) => `${count} merged so far`,
   change: ({ percent, before }: Strings<'percent' | 'before'>) => `${percent} from ${before}`,
-  before: ({ before }: Strings<'before'>) => `Previous period: ${before}`,
+  before: ({ before }: Strings<'before'>) => `Previously: ${before}`,
 };
 
 export const usageFigures = {

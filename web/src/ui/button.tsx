@@ -26,7 +26,7 @@ export function Button({ tone = 'plain', size = 'normal', icon, isBusy = false, 
       aria-label={label}
       className={`button ${tone} ${size}${isIconOnly ? ' bare' : ''}`}
       aria-busy={isBusy || undefined}
-      aria-disabled={isBusy || undefined}
+      aria-disabled={isBusy || rest['aria-disabled']}
       onClick={isBusy ? refuse : rest.onClick}
     >
       {icon && <Icon name={icon} />}

@@ -12,6 +12,17 @@ export function writeNumber(value: number): string {
   return value > 0 && value < 0.005 ? '<0.01' : format.format(value);
 }
 
+const fixed = numberFormat({ minimumFractionDigits: 2, maximumFractionDigits: 2 });
+
+/** Returns a function that formats the numbers of one column: all with two decimals, or none if all are whole. */
+export const columnFormat = (values: readonly number[]): ((value: number) => string) =>
+  values.every(Number.isInteger)
+    ? writeNumber
+    : (value) => (value > 0 && value < 0.005 ? writeNumber(value) : fixed.format(value));
+
+/** Rounds a number for a file: no source of these numbers is more precise. */
+export const roundForFile = (value: number): number => Number(value.toFixed(4));
+
 /** Formats a number in few characters, for an axis: 12000 is "12K". */
 export const writeAxisNumber = (value: number): string =>
   value < 10_000 ? format.format(value) : compact.format(value);

@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import { usageFigure as texts } from '../texts/usage.ts';
 import { writeUsd } from '../ui/money.ts';
-import { writeNumber, writePercent } from '../ui/number.ts';
+import { columnFormat, writePercent } from '../ui/number.ts';
 
 /** A bar of a {@link BarList}. */
 export interface Bar {
@@ -19,6 +19,7 @@ const shownBars = 10;
 export function BarList({ label, bars }: { readonly label: string; readonly bars: readonly Bar[] }) {
   const total = bars.reduce((sum, { value }) => sum + value, 0) || 1;
   const more = bars.length - shownBars;
+  const write = columnFormat(bars.map(({ value }) => value));
   return (
     <>
       <ul className="bars" aria-label={label}>
@@ -26,7 +27,7 @@ export function BarList({ label, bars }: { readonly label: string; readonly bars
           <li key={name}>
             {address === undefined ? <span className="name">{name}</span> : <Link href={address}>{name}</Link>}
             <span className="number">
-              {writeNumber(value)}
+              {write(value)}
               {costUsd > 0 && <small className="soft"> {writeUsd(costUsd)}</small>}
             </span>
             <span className="soft number share">{writePercent(value / total)}</span>

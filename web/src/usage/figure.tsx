@@ -4,7 +4,7 @@ import { csvOf, save } from '../manage/kit/save.ts';
 import { usageFigure as texts } from '../texts/usage.ts';
 import { Button } from '../ui/button.tsx';
 import { writeUsd } from '../ui/money.ts';
-import { writeNumber } from '../ui/number.ts';
+import { columnFormat, roundForFile } from '../ui/number.ts';
 
 /** A row of a figure's table. */
 export interface FigureRow {
@@ -58,7 +58,9 @@ export function Figure({
       csvOf(
         heads,
         rows.map(({ label, csvLabel, values }) =>
-          Object.fromEntries(heads.map((head, at) => [head, at === 0 ? (csvLabel ?? label) : values[at - 1]])),
+          Object.fromEntries(
+            heads.map((head, at) => [head, at === 0 ? (csvLabel ?? label) : roundForFile(values[at - 1] ?? 0)]),
+          ),
         ),
       ),
     );
@@ -93,6 +95,9 @@ export function Figure({
 }
 
 function FigureTable({ title, heads, rows, moneyHead }: Pick<FigureProps, 'title' | 'heads' | 'rows' | 'moneyHead'>) {
+  const formats = heads
+    .slice(1)
+    .map((head, at) => (head === moneyHead ? writeUsd : columnFormat(rows.map(({ values }) => values[at] ?? 0))));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard.
     <section className="figure-table" tabIndex={0} aria-label={texts.asTable({ title })}>
@@ -112,7 +117,7 @@ function FigureTable({ title, heads, rows, moneyHead }: Pick<FigureProps, 'title
               <th scope="row">{address === undefined ? label : <Link href={address}>{label}</Link>}</th>
               {values.map((value, at) => (
                 <td className="number" key={heads[at + 1]}>
-                  {heads[at + 1] === moneyHead ? writeUsd(value) : writeNumber(value)}
+                  {formats[at]?.(value)}
                 </td>
               ))}
             </tr>

@@ -35,7 +35,7 @@ const height = 220;
 const left = 48;
 const [top, bottom] = [26, 24];
 /** The least distance between two days of the axis, in pixels, and half the width of such a text. */
-const [labelStep, labelHalf] = [64, 24];
+const [labelStep, labelHalf] = [76, 24];
 
 /** Returns the horizontal scale of a chart: the bands of its points. */
 export const bandsOf = (points: readonly Point[], width: number) =>
@@ -108,7 +108,8 @@ export function Plot({ kind, points, unit, width, active, limit = null }: PlotPr
       {limit && (
         <>
           <line className="limit" x1={left} x2={width} y1={yOf(limit.value)} y2={yOf(limit.value)} />
-          <text className="limit-label" x={width - 4} y={yOf(limit.value) + 16} textAnchor="end">
+          {/* A running total begins low: at its beginning, the limit has room. */}
+          <text className="limit-label" x={left + 4} y={yOf(limit.value) - 7}>
             {limit.label}
           </text>
         </>

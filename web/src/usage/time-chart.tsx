@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type PointerEvent, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type PointerEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { usageChart as texts } from '../texts/usage.ts';
 import { writeUsd } from '../ui/money.ts';
@@ -93,6 +93,9 @@ export function TimeChart({ label, kind, points, limit = null, addressOf }: Time
   );
 }
 
+/** The distance between a point and its tooltip, in pixels. */
+const tipGap = 12;
+
 interface TooltipProps {
   readonly point: Point;
   readonly x: number;
@@ -102,9 +105,16 @@ interface TooltipProps {
 
 /** The values of a point, beside it and within the chart. */
 function Tooltip({ point: { label, value, costUsd, before }, x, width, children }: TooltipProps) {
-  const isRight = x > width / 2;
+  const box = useRef<HTMLDivElement>(null);
+  const [left, setLeft] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: its text makes it as wide as it is.
+  useLayoutEffect(() => {
+    const own = box.current?.offsetWidth ?? 0;
+    const beside = x > width / 2 ? x - tipGap - own : x + tipGap;
+    setLeft(Math.max(0, Math.min(width - own, beside)));
+  }, [x, width, label, children]);
   return (
-    <div className="chart-tip" style={{ left: x, transform: `translateX(${isRight ? 'calc(-100% - 12px)' : '12px'})` }}>
+    <div className="chart-tip" ref={box} style={{ left }}>
       <p className="soft">{label}</p>
       <p>
         <strong>{valueText(value, costUsd)}</strong>

@@ -1,4 +1,4 @@
-import { Suspense, useDeferredValue } from 'react';
+import { Suspense, useDeferredValue, useState } from 'react';
 import { useSigned } from '../app/gate.tsx';
 import { Page } from '../layout/page.tsx';
 import { usagePage as texts } from '../texts/usage.ts';
@@ -19,8 +19,11 @@ export function UsagePage() {
   const seesEnterprise = may('VIEW_ACCOUNT_CONSUMPTION') && may('VIEW_ACCOUNT_METRICS');
   const view = useUsageView();
   const { from, to } = view.days;
-  // The current charts stay until those of other days arrive.
-  const wanted = useDeferredValue(view.problem === null ? `${from} ${to}` : null);
+  const [valid, setValid] = useState<string | null>(null);
+  const entered = `${from} ${to}`;
+  if (view.problem === null && valid !== entered) setValid(entered);
+  // The current charts stay until those of other days arrive, and while the days are no range.
+  const wanted = useDeferredValue(valid);
   if (!organization) return <Empty title={texts.noOrganization} />;
   const isEnterprise = view.scope === 'enterprise' && seesEnterprise;
   const organizationId = isEnterprise ? null : organization.organizationId;
@@ -78,20 +81,22 @@ export function UsagePage() {
         </label>
       </div>
       {wanted && (
-        <Suspense
-          fallback={
-            <>
-              <TotalsPlaceholder />
-              <Loading label={texts.loading} rows={8} />
-            </>
-          }
-        >
-          {organizationId === null ? (
-            <EnterpriseUsage {...{ days, compares, ofDay, ofPrincipal }} />
-          ) : (
-            <OrganizationUsage {...{ organizationId, days, compares, ofDay, ofPrincipal }} />
-          )}
-        </Suspense>
+        <div className={view.problem === null ? undefined : 'stale'}>
+          <Suspense
+            fallback={
+              <>
+                <TotalsPlaceholder />
+                <Loading label={texts.loading} rows={8} />
+              </>
+            }
+          >
+            {organizationId === null ? (
+              <EnterpriseUsage {...{ days, compares, ofDay, ofPrincipal }} />
+            ) : (
+              <OrganizationUsage {...{ organizationId, days, compares, ofDay, ofPrincipal }} />
+            )}
+          </Suspense>
+        </div>
       )}
     </Page>
   );

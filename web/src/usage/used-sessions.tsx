@@ -8,7 +8,7 @@ import { usedSessions as texts } from '../texts/usage.ts';
 import { nameOf } from '../ui/actor.ts';
 import { Button } from '../ui/button.tsx';
 import { writeUsd } from '../ui/money.ts';
-import { writeNumber } from '../ui/number.ts';
+import { columnFormat } from '../ui/number.ts';
 import { Loading } from '../ui/states.tsx';
 import { Table } from '../ui/table.tsx';
 import { visible } from '../ui/visible.ts';
@@ -138,6 +138,7 @@ function SessionTable({ consumption, title, onNewer, onOlder }: SessionTableProp
   const { endCursor, hasNextPage } = pageInfo;
   // The service lists the newest first. Sorted are only rows that are all of them.
   const hasCost = nodes.some(({ costUsd }) => costUsd > 0);
+  const writeAcus = columnFormat(nodes.map(({ acus }) => acus));
   const isWhole = !onNewer && !hasNextPage;
   const rows = isWhole ? nodes.toSorted((one, other) => other.acus - one.acus) : nodes;
   return (
@@ -156,7 +157,7 @@ function SessionTable({ consumption, title, onNewer, onOlder }: SessionTableProp
             },
           },
           { label: texts.startedBy, cell: ({ actor }) => nameOf(actor) ?? texts.service },
-          { label: texts.acus, isNumber: true, cell: ({ acus }) => writeNumber(acus) },
+          { label: texts.acus, isNumber: true, cell: ({ acus }) => writeAcus(acus) },
           ...(hasCost
             ? [{ label: texts.cost, isNumber: true, cell: ({ costUsd }: (typeof rows)[number]) => writeUsd(costUsd) }]
             : []),

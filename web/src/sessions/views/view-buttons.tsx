@@ -68,9 +68,9 @@ export function ViewButtons({ filters, filter, isNarrowed }: ViewButtonsProps) {
     : views.find((view) => isSameJson(view.filter, filter));
   if (!current && (!isNarrowed || filters.view)) return null;
   if (!current && filters.in !== '' && filters.q === '') return null;
-  if (!current && filters.in !== '') return <span className="view-of-list">{texts.notForTranscripts}</span>;
   // A view would keep the day on which the period began.
-  if (!current && filters.created !== '') return <span className="view-of-list">{texts.notForPeriods}</span>;
+  const periodReason = filters.created === '' ? null : texts.notForPeriods;
+  const refusal = filters.in === '' ? periodReason : texts.notForTranscripts;
   const close = () => {
     setOpen(false);
     setErrors(null);
@@ -110,7 +110,15 @@ export function ViewButtons({ filters, filter, isNarrowed }: ViewButtonsProps) {
           />
         </span>
       ) : (
-        <Button size="small" tone="quiet" icon="filter" onClick={() => setOpen(true)}>
+        // It keeps the focus and says why, also where no pointer shows its tooltip.
+        <Button
+          size="small"
+          tone="quiet"
+          icon="filter"
+          title={refusal ?? undefined}
+          aria-disabled={refusal !== null || undefined}
+          onClick={() => (refusal === null ? setOpen(true) : toasts.say(refusal))}
+        >
           {texts.save}
         </Button>
       )}

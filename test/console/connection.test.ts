@@ -86,4 +86,31 @@ describe.skipIf(missing !== null)('the console while the service is unavailable'
     await page.getByText('from the form', { exact: true }).first().waitFor();
     await server.stop();
   });
+
+  it('loads a page that was opened without a network, with its stylesheets, when the network is back', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-console-'));
+    onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
+    const server = await startServer({ DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'error' });
+    const { page } = await openSignedIn(browser, server, bootstrapToken, { at: '/sessions' });
+    const context = page.context();
+    onTestFinished(() => context.close());
+    const stylesheets = () =>
+      page.evaluate(() =>
+        [...document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]')].map(({ href, sheet }) => ({
+          name: /[^/]+(?=-[^-]+\.css)/.exec(href)?.[0],
+          // Of a link that failed to load, Chromium has an empty sheet.
+          isLoaded: (sheet?.cssRules.length ?? 0) > 0,
+        })),
+      );
+    await context.setOffline(true);
+    const isRefused = page.waitForEvent('requestfailed', (request) => request.url().includes('/usage-page-'));
+    await page.getByRole('link', { name: 'Usage' }).click();
+    await page.getByRole('region', { name: 'Connection' }).waitFor();
+    expect((await isRefused).url()).toContain('.css');
+    await context.setOffline(false);
+    await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
+    const after = await stylesheets();
+    expect(after.filter(({ isLoaded }) => !isLoaded)).toEqual([]);
+    expect(after.map(({ name }) => name)).toContain('usage-page');
+  });
 });

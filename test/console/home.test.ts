@@ -171,8 +171,11 @@ describe.skipIf(missing !== null)('the home page', { timeout: 240_000 }, () => {
     const { page } = await open(token);
     const prompt = page.getByRole('main').getByLabel('What should the agent do?');
     const shown = page.getByRole('region', { name: 'Examples to start with' });
-    await shown.getByRole('button', { name: 'A web page' }).click();
-    await expect.poll(() => prompt.inputValue()).toContain('typing speed test');
+    // The demo agent is the only one here.
+    await shown.getByRole('button').waitFor();
+    expect(await shown.getByRole('button').allTextContents()).toEqual(['A tour of a session']);
+    await shown.getByRole('button').click();
+    await expect.poll(() => prompt.inputValue()).toContain('ask Which language should the greeting have?');
     expect(await page.getByRole('region', { name: 'Recent prompts' }).count()).toBe(0);
   });
 

@@ -256,6 +256,13 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 240_000 }, () => {
     await expect.poll(() => titlesOf(page, 'Done')).toEqual(['Write the release notes']);
     await undo('1 session archived.');
     await expect.poll(() => titlesOf(page, 'Done')).toHaveLength(2);
+    // A session whose turn would end is archived only after a confirmation.
+    await row(page, 'Make the search quick').getByRole('link').focus();
+    await page.keyboard.press('a');
+    const question = page.getByRole('dialog', { name: 'Archive this session?' });
+    await question.getByText('the agent stops now, and its turn ends unfinished').waitFor();
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    expect(await sizes(page)).toMatchObject({ Done: '2', Working: '1' });
     await inbox(page).getByRole('button', { name: 'Archive all' }).click();
     const dialog = page.getByRole('dialog', { name: 'Archive all sessions in Done?' });
     await dialog.getByRole('button', { name: 'Archive', exact: true }).click();

@@ -129,11 +129,19 @@ describe.skipIf(missing !== null)('comments on the changes of a session', { time
     await expect.poll(() => focused(page)).toBe('Comment on line 3, new version');
     await pictures('line-comments');
     await inThemes(async (theme) => expect(await seriousFindings(page), theme).toEqual([]));
+    // Another tab has them too, and their changes.
+    const tab = await page.context().newPage();
+    await tab.goto(page.url());
+    const others = tab.getByRole('region', { name: 'Comments on the changes' });
+    await others.getByText('3 comments').click();
+    await others.getByText('Why ticks?').waitFor();
     // Edit one, and remove one.
     await card(page, 'app.js').getByRole('button', { name: 'Edit the comment on app.js, line 2, new version' }).click();
     await field(page).fill('Why three ticks?');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await expect.poll(() => focused(page)).toBe('Edit the comment on app.js, line 2, new version');
+    await others.getByText('Why three ticks?').waitFor();
+    await tab.close();
     const list = page.getByRole('region', { name: 'Comments on the changes' });
     await list.getByText('3 comments').click();
     expect(await seriousFindings(page)).toEqual([]);

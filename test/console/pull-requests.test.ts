@@ -119,6 +119,12 @@ describe.skipIf(missing !== null)('the pull requests of a session in the console
     const { page } = window;
     await page.getByRole('button', { name: 'Open pull request' }).click();
     const dialog = page.getByRole('dialog');
+    await dialog.getByText('The agent hasn’t pushed this branch.').waitFor();
+    await window.pictures('open-pull-request-unpushed');
+    await dialog.getByRole('button', { name: 'Ask the agent to push' }).click();
+    await page.getByText('Message sent. Open the pull request when the agent has pushed.').waitFor();
+    await page.getByText('Commit your changes and push the branch switchyard/fix.').first().waitFor();
+    await page.getByRole('button', { name: 'Open pull request' }).click();
     await dialog.getByLabel('Title').fill('Fix the login');
     await dialog.getByLabel('Base').fill('switchyard/fix');
     await dialog.getByRole('button', { name: 'Open', exact: true }).click();

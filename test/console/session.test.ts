@@ -156,6 +156,9 @@ describe.skipIf(missing !== null)('a session’s page', { timeout: 240_000 }, ()
     await page.getByText('The agent will read your message after this turn.').waitFor();
     await pictures('session-working');
     await page.getByRole('button', { name: 'Suspend' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Suspend this session?' });
+    await dialog.getByText('The agent stops now, and its turn ends unfinished.').waitFor();
+    await dialog.getByRole('button', { name: 'Suspend' }).click();
     await page.getByText('Suspended', { exact: true }).waitFor();
     await page.getByText('The turn was stopped because the session was suspended.').waitFor();
     await page.getByRole('button', { name: 'Resume' }).click();

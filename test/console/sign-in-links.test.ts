@@ -60,6 +60,18 @@ describe.skipIf(missing !== null)('a sign-in link for a user', { timeout: 120_00
     expect(await pending()).toBe(0);
     await guest.page.getByRole('link', { name: 'Create a token' }).waitFor();
     await guest.pictures('home-after-link');
+    // Also in another tab, and before the user signs out.
+    const tab = await guest.page.context().newPage();
+    await tab.goto(test.url);
+    await tab.getByRole('link', { name: 'Create a token' }).waitFor();
+    await tab.getByRole('button', { name: 'Menu' }).click();
+    await tab.getByRole('button', { name: 'Sign out' }).click();
+    const dialog = tab.getByRole('dialog', { name: 'Sign out without a token?' });
+    await dialog.getByText('you can’t sign in again').waitFor();
+    expect(await seriousFindings(tab)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Create a token' }).click();
+    await tab.getByText('No tokens yet.').waitFor();
+    await tab.close();
     // The user creates a token, without a further confirmation.
     await guest.page.goto(`${test.url}/manage/my-tokens`);
     await guest.page.getByText('No tokens yet.').waitFor();
@@ -83,6 +95,11 @@ describe.skipIf(missing !== null)('a sign-in link for a user', { timeout: 120_00
     await guest.page.getByText('You’re signed in as Grace.').waitFor();
     await guest.page.getByRole('button', { name: 'Use link' }).click();
     await guest.page.getByRole('alert').getByText('That link isn’t valid.').waitFor();
+    // With a token, nothing is asked.
+    await guest.page.goto(test.url);
+    await guest.page.getByRole('button', { name: 'Menu' }).click();
+    await guest.page.getByRole('button', { name: 'Sign out' }).click();
+    await guest.page.getByRole('heading', { name: 'Sign in to Switchyard' }).waitFor();
     await guest.page.context().close();
     await page.context().close();
   });

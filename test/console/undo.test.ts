@@ -104,6 +104,27 @@ describe.skipIf(missing !== null)('actions in the console', { timeout: 240_000 }
     await page.context().close();
   });
 
+  it('is confirmed first if a turn would end', async () => {
+    const { token, start, open } = await openList('Working');
+    const [working] = [await start('Works'), await start('Waits')];
+    await test.app.services.store.execute(
+      `update session set status = 'running', status_detail = 'working' where id = $1`,
+      [working],
+    );
+    const { page, consoleErrors: pageErrors } = await open();
+    await page.getByRole('link', { name: 'Works' }).waitFor();
+    await page.getByLabel('Select all shown').check();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Archive 2 sessions?' });
+    await dialog.getByText('The turn of 1 session ends unfinished').waitFor();
+    expect((await read(token, working)).isArchived).toBe(false);
+    await dialog.getByRole('button', { name: 'Archive', exact: true }).click();
+    await page.getByText('2 sessions archived.').waitFor();
+    expect((await read(token, working)).isArchived).toBe(true);
+    expect(pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
   it('show at once, and are reverted with the reason if the service refuses', async () => {
     const { token, start, open } = await openList('Refused');
     const many = Array.from({ length: 50 }, (_, n) => `tag${n}`);

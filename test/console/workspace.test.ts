@@ -106,6 +106,9 @@ describe.skipIf(missing !== null)('a session’s workspace on its page', { timeo
     await page.locator('#main').getByText('Needs you', { exact: true }).waitFor();
     expect(await deleteButton(page).count()).toBe(0);
     await page.getByRole('button', { name: 'Suspend' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Suspend this session?' });
+    await dialog.getByText('The agent’s question closes without an answer').waitFor();
+    await dialog.getByRole('button', { name: 'Suspend' }).click();
     await deleteButton(page).waitFor();
     expect(pageErrors).toEqual([]);
     await page.context().close();

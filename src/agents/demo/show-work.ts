@@ -37,6 +37,6 @@ export async function showWork(
   await turn.update({ sessionUpdate: 'usage_update', used: turn.prompt.length, size: 100_000 });
   await say(
     turn,
-    `Done. The workspace now holds: ${listing.split('\n').join(', ')}. To let a real agent work here, install one and add a key of a model provider (docs/agents.md).`,
+    `Done. The workspace now holds: ${listing.split('\n').join(', ')}. To let a real agent work here, install one in the settings, under Agents, and add a key of a model provider.`,
   );
 }

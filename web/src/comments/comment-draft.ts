@@ -1,6 +1,6 @@
 import { createContext, useContext, useSyncExternalStore } from 'react';
 import { newKey } from '../relay/new-key.ts';
-import { findDraft, saveDraft } from '../ui/drafts.ts';
+import { findDraft, onDraftChange, saveDraft } from '../ui/drafts.ts';
 import type { CommentedLines, LineComment } from './line-comment.ts';
 
 /** The comment whose text the user is writing. */
@@ -19,20 +19,35 @@ export interface CommentsSnapshot {
 
 const empty: CommentsSnapshot = { comments: [], open: null };
 
-/** The comments on a session's changes that are not sent yet. They are stored while the tab is open. */
+/**
+ * The comments on a session's changes that are not sent yet. All tabs of the browser have the same comments. A tab keeps the one that is being
+ * written for itself.
+ */
 export class CommentDraft {
   readonly #name: string;
   readonly #listeners = new Set<() => void>();
+  readonly #openName: string;
+  #stopHearing: (() => void) | null = null;
   #snapshot: CommentsSnapshot;
 
   constructor(sessionId: string) {
     this.#name = `${sessionId}:comments`;
-    this.#snapshot = findDraft<CommentsSnapshot>(this.#name) ?? empty;
+    this.#openName = `${sessionId}:comment`;
+    this.#snapshot = { comments: this.#stored(), open: findDraft<OpenComment>(this.#openName) };
   }
 
   readonly listen = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.#stopHearing ??= onDraftChange(this.#name, () => {
+      this.#snapshot = { ...this.#snapshot, comments: this.#stored() };
+      this.#notify();
+    });
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      this.#stopHearing?.();
+      this.#stopHearing = null;
+    };
   };
 
   readonly snapshot = (): CommentsSnapshot => this.#snapshot;
@@ -62,7 +77,7 @@ export class CommentDraft {
     const { open } = this.#snapshot;
     if (!open) return;
     this.#snapshot = { ...this.#snapshot, open: { ...open, text } };
-    saveDraft(this.#name, this.#snapshot);
+    saveDraft(this.#openName, this.#snapshot.open);
   };
 
   /** Makes the open form's text a comment, unless it is empty, and closes the form. */
@@ -88,7 +103,7 @@ export class CommentDraft {
     });
   };
 
-  /** Stores where the newest diff has the lines of comments; null: it does not have them. */
+  /** Sets where the newest diff of this tab has the lines of comments; null: it does not have them. Other tabs may show another diff. */
   readonly relocate = (
     locations: ReadonlyMap<string, { readonly start: number; readonly end: number } | null>,
   ): void => {
@@ -102,15 +117,25 @@ export class CommentDraft {
     };
     const { open, comments } = this.#snapshot;
     const next = { comments: comments.map(relocated), open: open && relocated(open) };
-    if (next.open !== open || next.comments.some((each, index) => each !== comments[index])) this.#set(next);
+    if (next.open === open && next.comments.every((each, index) => each === comments[index])) return;
+    this.#snapshot = next;
+    this.#notify();
   };
 
   #set(change: Partial<CommentsSnapshot>): void {
     this.#snapshot = { ...this.#snapshot, ...change };
     const { comments, open } = this.#snapshot;
-    saveDraft(this.#name, comments.length === 0 && open === null ? null : this.#snapshot);
-    for (const each of this.#listeners) each();
+    saveDraft(this.#openName, open);
+    // The other tabs are not notified of what they have already.
+    if (change.comments) saveDraft(this.#name, comments.length === 0 ? null : comments, 'browser');
+    this.#notify();
   }
+
+  readonly #stored = (): readonly LineComment[] => findDraft<LineComment[]>(this.#name, 'browser') ?? [];
+
+  readonly #notify = (): void => {
+    for (const each of this.#listeners) each();
+  };
 }
 
 /** The comments of the session page; null: the viewer may send none. */

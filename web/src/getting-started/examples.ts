@@ -26,5 +26,9 @@ export const examples: readonly Example[] = [
   },
 ];
 
-/** The prompt for the demo agent. */
-export const demoPrompt = texts.demoPrompt;
+/** The example for the demo agent. */
+export const demoExample: Example = {
+  title: texts.demo,
+  description: texts.demoText,
+  prompt: texts.demoPrompt,
+};

@@ -17,7 +17,7 @@ import { Button } from '../ui/button.tsx';
 import { isLost } from '../ui/focus.ts';
 import { Empty } from '../ui/states.tsx';
 import { AgentStep } from './agent-step.tsx';
-import { demoPrompt } from './examples.ts';
+import { demoExample } from './examples.ts';
 import { KeyStep } from './key-step.tsx';
 import { PromptStep } from './prompt-step.tsx';
 import { closeSetup, demoAgentId, hasWorkingKey, installedAgents, usableAgents } from './setup-state.ts';
@@ -124,7 +124,7 @@ function Steps({ organizationId }: { readonly organizationId: string }) {
             <Button
               icon="play"
               isBusy={demo.isBusy}
-              onClick={() => void demo.start({ prompt: demoPrompt, agent: demoAgentId })}
+              onClick={() => void demo.start({ prompt: demoExample.prompt, agent: demoAgentId })}
             >
               {texts.tryTheDemoAgent}
             </Button>

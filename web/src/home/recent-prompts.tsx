@@ -3,6 +3,7 @@ import { fetchQuery, graphql, useLazyLoadQuery, useRelayEnvironment } from 'reac
 import type { recentPromptsBodyQuery } from '../__generated__/recentPromptsBodyQuery.graphql.ts';
 import type { recentPromptsQuery } from '../__generated__/recentPromptsQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
+import { demoAgentId } from '../getting-started/setup-state.ts';
 import { common } from '../texts/common.ts';
 import { home as texts } from '../texts/home.ts';
 import { Time } from '../ui/time.tsx';
@@ -24,10 +25,15 @@ export function RecentPrompts({ organizationId, onChoose }: RecentPromptsProps) 
   const toasts = useToasts();
   const environment = useRelayEnvironment();
   const [reading, setReading] = useState<string | null>(null);
-  const { organization } = useLazyLoadQuery<recentPromptsQuery>(
+  const { organization, agents } = useLazyLoadQuery<recentPromptsQuery>(
     graphql`
       query recentPromptsQuery($id: ID!, $filter: SessionFilter, $count: Int!) @throwOnFieldError {
+        agents {
+          agentId
+          isDefault
+        }
         organization(id: $id) {
+          defaultAgent
           sessions(first: $count, filter: $filter) {
             nodes {
               id
@@ -82,7 +88,10 @@ export function RecentPrompts({ organizationId, onChoose }: RecentPromptsProps) 
     seen.add(first.preview);
     return [{ id: first.id, preview: first.preview, createdAt }];
   });
-  if (prompts.length === 0) return <ExamplePrompts onChoose={onChoose} />;
+  if (prompts.length === 0) {
+    const standard = organization?.defaultAgent ?? agents.find(({ isDefault }) => isDefault)?.agentId;
+    return <ExamplePrompts isDemo={standard === demoAgentId} onChoose={onChoose} />;
+  }
   return (
     <section className="card recent-prompts" aria-labelledby="recent-prompts">
       <h2 id="recent-prompts">{texts.recentPrompts}</h2>

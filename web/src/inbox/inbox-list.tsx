@@ -1,6 +1,6 @@
 import { inbox as texts } from '../texts/inbox.ts';
 import './inbox.css';
-import { useLayoutEffect, useRef, useState } from 'react';
+import { useCallback, useLayoutEffect, useRef, useState } from 'react';
 import { useFragment, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
 import { useLocation } from 'wouter';
 import type {
@@ -11,6 +11,7 @@ import type { inboxGroupFragmentPaginationQuery } from '../__generated__/inboxGr
 import type { inboxQuery } from '../__generated__/inboxQuery.graphql.ts';
 import { useSigned } from '../app/gate.tsx';
 import { sessionAddress } from '../session/address.ts';
+import { useTurnGuard } from '../sessions/turn-guard.tsx';
 import { more as moreTexts } from '../texts/ui.ts';
 import { Button } from '../ui/button.tsx';
 import { More } from '../ui/more.tsx';
@@ -50,6 +51,11 @@ export function InboxList({ inbox, isPage = false }: InboxListProps) {
   const scope = useScope();
   const pin = usePin();
   const archive = useArchive(inbox);
+  const [guardTurns, turnDialog] = useTurnGuard();
+  const askToArchive = useCallback(
+    (session: Archivable) => guardTurns('archive', [session], () => archive(session)),
+    [guardTurns, archive],
+  );
   const { may } = useSigned();
   const { hasMarks } = inbox.variables;
   const mayArchive = hasMarks && may('USE_SESSIONS');
@@ -83,6 +89,7 @@ export function InboxList({ inbox, isPage = false }: InboxListProps) {
         </select>
         <NotificationSwitch />
       </div>
+      {turnDialog}
       {/* The rows are links, which the keys reach: the list needs no focus of its own. */}
       <div className="inbox-scroll" ref={scroll}>
         {inboxGroups.map((group) => {
@@ -96,7 +103,7 @@ export function InboxList({ inbox, isPage = false }: InboxListProps) {
                 location={location}
                 isPage={isPage}
                 onPin={hasMarks ? pin : null}
-                onArchive={mayArchive ? archive : null}
+                onArchive={mayArchive ? askToArchive : null}
                 inbox={inbox}
               />
             )

@@ -88,7 +88,7 @@ export const InboxRow = memo(function InboxRow(props: InboxRowProps) {
     const row = currentTarget.closest('li');
     // By a key.
     if (detail === 0 && row) leaveRow(row);
-    onArchive?.({ sessionId, status, statusDetail });
+    onArchive?.({ sessionId, status, statusDetail, pendingQuestion: session.pendingQuestion });
   };
   return (
     <li className="inbox-row" data-unread={isUnread || undefined} data-current={isCurrent || undefined}>

@@ -4,6 +4,7 @@ import type { RecordSourceSelectorProxy } from 'relay-runtime';
 import type { useArchiveMutation } from '../__generated__/useArchiveMutation.graphql.ts';
 import type { useArchiveUndoMutation } from '../__generated__/useArchiveUndoMutation.graphql.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import type { Interruptible } from '../sessions/turn-loss.ts';
 import { useRestoreAwake } from '../sessions/use-restore-awake.ts';
 import { bulkResults } from '../texts/sessions.ts';
 import { useToasts } from '../ui/toasts.tsx';
@@ -11,10 +12,8 @@ import type { InboxOf } from './inbox-scope.ts';
 import { moveRow } from './move-row.ts';
 
 /** A session that can be archived. */
-export interface Archivable {
+export interface Archivable extends Interruptible {
   readonly sessionId: string;
-  readonly status: string;
-  readonly statusDetail: string | null | undefined;
 }
 
 /** Returns a function that archives a session of the inbox, and offers to undo it. The row disappears at once. */

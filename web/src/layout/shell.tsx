@@ -28,8 +28,8 @@ import { inboxPath } from './navigation.ts';
 import { Palette, usePaletteKey } from './palette.tsx';
 import { Quiet } from './quiet.tsx';
 import { SideNavigation } from './side-navigation.tsx';
+import { SignOutDialog, useSignOut } from './sign-out.tsx';
 import { useDrawer } from './use-drawer.ts';
-import { useSignOut } from './use-general-actions.ts';
 import { usePreloading } from './use-preloading.ts';
 
 const InboxSource = lazy(async () => ({
@@ -166,6 +166,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         {children}
       </main>
       <Keys onSearch={search} />
+      <SignOutDialog />
       {isSearching && <Palette onClose={() => setSearching(false)} />}
     </div>
   );

@@ -1,13 +1,12 @@
 import { useLocation } from 'wouter';
 import { useSigned } from '../app/gate.tsx';
-import { signOut } from '../relay/signed-out.ts';
 import { common } from '../texts/common.ts';
 import { generalActions as texts } from '../texts/layout.ts';
 import { useCopy } from '../ui/copy.ts';
 import { setTheme, type Theme, useTheme } from '../ui/theme.ts';
-import { useToasts } from '../ui/toasts.tsx';
 import { newSessionAddress } from './keys.tsx';
 import type { PaletteAction } from './page-actions.ts';
+import { useSignOut } from './sign-out.tsx';
 
 const themeActions: readonly { readonly theme: Theme; readonly label: string; readonly icon: PaletteAction['icon'] }[] =
   [
@@ -32,14 +31,4 @@ export function useGeneralActions(): readonly PaletteAction[] {
       .map(({ label, icon, theme: other }) => ({ label, icon, run: () => setTheme(other) })),
     { label: common.signOut, icon: 'signOut', run: leave },
   ];
-}
-
-/** Returns a function that signs out, and says so if the service could not be reached. */
-export function useSignOut(): () => void {
-  const toasts = useToasts();
-  return () => {
-    void signOut().then((isOut) => {
-      if (!isOut) toasts.fail(texts.notReachable);
-    });
-  };
 }

@@ -1,8 +1,10 @@
 import { useState } from 'react';
 import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
+import type { openPullRequestAskMutation } from '../__generated__/openPullRequestAskMutation.graphql.ts';
 import type { openPullRequestMutation } from '../__generated__/openPullRequestMutation.graphql.ts';
 import type { openPullRequestPushesQuery } from '../__generated__/openPullRequestPushesQuery.graphql.ts';
 import { FormDialog, type FormFields, type FormProblem } from '../manage/kit/kit.ts';
+import { newKey } from '../relay/new-key.ts';
 import { useMutation } from '../relay/use-mutation.ts';
 import { common } from '../texts/common.ts';
 import { openPullRequest as texts } from '../texts/session-pull-requests.ts';
@@ -100,6 +102,21 @@ export function OpenPullRequest({ sessionId, title, repositories }: OpenPullRequ
     if (warnings.length > 0) toasts.fail(warnings.map(visible).join(' '));
     setOpen(false);
   };
+  const [send, isSending] = useMutation<openPullRequestAskMutation>(graphql`
+    mutation openPullRequestAskMutation($input: SendMessageInput!) {
+      sendMessage(input: $input) {
+        userErrors {
+          message
+        }
+      }
+    }
+  `);
+  const askToPush = async (branch: string) => {
+    const input = { sessionId, body: texts.pushMessage({ branch }), idempotencyKey: newKey() };
+    if ((await send({ input })).errors !== null) return;
+    toasts.say(texts.requested);
+    setOpen(false);
+  };
   const environment = useRelayEnvironment();
   const [pushed, setPushed] = useState<ReadonlySet<string> | null>(null);
   const [chosen, setChosen] = useState(0);
@@ -144,7 +161,7 @@ export function OpenPullRequest({ sessionId, title, repositories }: OpenPullRequ
             name="title"
             required
             maxLength={250}
-            defaultValue={title.slice(0, 250)}
+            defaultValue={title.replace(/…$/, '').slice(0, 250)}
             error={errorOf(errors, 'title')}
           />
           {repositories.length === 1 ? (
@@ -172,9 +189,12 @@ export function OpenPullRequest({ sessionId, title, repositories }: OpenPullRequ
             </Select>
           )}
           {isUnpushed && (
-            <p className="problem" role="status">
-              {texts.notPushed}
-            </p>
+            <div className="problem" role="status">
+              <p>{texts.notPushed}</p>
+              <Button size="small" isBusy={isSending} onClick={() => void askToPush(named.branch)}>
+                {texts.askToPush}
+              </Button>
+            </div>
           )}
           <TextArea label={texts.text} name="body" rows={6} hint={texts.bodyHint} error={errorOf(errors, 'body')} />
           <div className="fields">

@@ -10,6 +10,7 @@ import type { sessionButtonsTerminateMutation } from '../__generated__/sessionBu
 import type { sessionButtonsUnarchiveMutation } from '../__generated__/sessionButtonsUnarchiveMutation.graphql.ts';
 import { usePageActions } from '../layout/page-actions.ts';
 import { useMutation } from '../relay/use-mutation.ts';
+import { useTurnGuard } from '../sessions/turn-guard.tsx';
 import { useRestoreAwake } from '../sessions/use-restore-awake.ts';
 import { common } from '../texts/common.ts';
 import { sessionButtons as texts } from '../texts/session.ts';
@@ -35,6 +36,9 @@ export function SessionButtons({
         statusDetail
         endReason
         isArchived
+        pendingQuestion {
+          id
+        }
       }
     `,
     reference,
@@ -107,6 +111,7 @@ export function SessionButtons({
   const restoreAwake = useRestoreAwake();
   const toasts = useToasts();
   const [isAsking, setAsking] = useState(false);
+  const [guardTurns, turnDialog] = useTurnGuard();
   const variables = { input: { sessionId: session.sessionId } };
   const isOver = session.status === 'EXIT';
   // A failed session is continued by Retry or a message, below its transcript.
@@ -132,21 +137,24 @@ export function SessionButtons({
     // The page shows the current status, not the one that will follow.
     if (payload?.session && payload.session.status !== 'SUSPENDED') toasts.say(texts.suspendedLater);
   };
+  const askToSleep = () => guardTurns('suspend', [session], () => void sleep());
+  const askToPut = () =>
+    session.isArchived ? void put(false) : guardTurns('archive', [session], () => void put(true));
   const wake = () => void resume(variables, set({ status: 'RESUMING' }));
   usePageActions([
-    ...(isAwake ? [{ label: texts.suspendSession, icon: 'pause', run: () => void sleep() } as const] : []),
+    ...(isAwake ? [{ label: texts.suspendSession, icon: 'pause', run: askToSleep } as const] : []),
     ...(isSuspended && !session.isArchived ? [{ label: texts.resumeSession, icon: 'play', run: wake } as const] : []),
     {
       label: session.isArchived ? texts.unarchiveSession : texts.archiveSession,
       icon: 'archive',
-      run: () => void put(!session.isArchived),
+      run: askToPut,
     },
     ...(isOver ? [] : [{ label: texts.terminateSession, icon: 'power', run: () => setAsking(true) } as const]),
   ]);
   const buttons = (
     <div className="actions">
       {isAwake && (
-        <Button size="small" icon="pause" isBusy={isSuspending} onClick={() => void sleep()}>
+        <Button size="small" icon="pause" isBusy={isSuspending} onClick={askToSleep}>
           {texts.suspend}
         </Button>
       )}
@@ -160,12 +168,7 @@ export function SessionButtons({
           {common.terminate}
         </Button>
       )}
-      <Button
-        size="small"
-        icon="archive"
-        isBusy={isArchiving || isUnarchiving}
-        onClick={() => void put(!session.isArchived)}
-      >
+      <Button size="small" icon="archive" isBusy={isArchiving || isUnarchiving} onClick={askToPut}>
         {session.isArchived ? common.unarchive : common.archive}
       </Button>
     </div>
@@ -173,6 +176,7 @@ export function SessionButtons({
   return (
     <>
       {slot ? createPortal(buttons, slot) : buttons}
+      {turnDialog}
       {isAsking && (
         <Confirm
           title={texts.terminateTitle}

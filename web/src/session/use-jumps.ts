@@ -193,7 +193,7 @@ function useJumpKeys(jumps: Jumps): void {
       // Home and End also move in tabs, menus and other parts of the page.
       const isHere =
         target === document.body ||
-        (target instanceof Element && (target.id === 'main' || target.closest('.transcript, .jumps') !== null));
+        (target instanceof Element && (target.id === 'main' || target.closest('h1, .transcript, .jumps') !== null));
       const { toStart, toEnd, toOwn, toOwnBefore, toError } = latest.current;
       const field = document.querySelector<HTMLElement>('.composer textarea');
       if (event.key === 'm') toOwn();

@@ -15,6 +15,7 @@ import { actOnAll, type Batch, type BatchInput, type Progress, type Target } fro
 import { BulkReport, type Report } from './bulk-report.tsx';
 import { TagDialog } from './tag-dialog.tsx';
 import { TerminateCount } from './terminate-count.tsx';
+import { useTurnGuard } from './turn-guard.tsx';
 import { useRestoreAwake } from './use-restore-awake.ts';
 
 interface Chosen {
@@ -23,6 +24,7 @@ interface Chosen {
   readonly status: string;
   readonly statusDetail: string | null | undefined;
   readonly tags: readonly string[];
+  readonly pendingQuestion: unknown;
 }
 
 interface BulkBarProps {
@@ -124,6 +126,7 @@ export function BulkBar({ organizationId, target, count: selectedCount, isArchiv
   `);
 
   const restoreAwake = useRestoreAwake();
+  const [guardTurns, turnDialog] = useTurnGuard();
 
   const isByFilter = 'filter' in target;
   const run = async (done: Report['done'], mutate: BatchMutation, undo: Undo = never) => {
@@ -188,13 +191,17 @@ export function BulkBar({ organizationId, target, count: selectedCount, isArchiv
         size="small"
         icon="archive"
         isBusy={isArchiving || isUnarchiving}
-        onClick={() => (isByFilter ? setOpenDialog('put') : void put())}
+        onClick={() => {
+          if (isByFilter) setOpenDialog('put');
+          else guardTurns('archive', isArchived ? [] : chosen, () => void put());
+        }}
       >
         {putLabel}
       </Button>
       <Button size="small" icon="power" tone="danger" onClick={() => setOpenDialog('terminate')}>
         {common.terminate}
       </Button>
+      {turnDialog}
       {openDialog === 'terminate' && (
         <Confirm
           title={selectedCount === null ? texts.terminateAllTitle : texts.terminateTitle(selectedCount)}

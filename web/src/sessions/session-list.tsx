@@ -73,6 +73,9 @@ export function SessionList(props: SessionListProps) {
               statusDetail
               tags
               isArchived
+              pendingQuestion {
+                id
+              }
               ...sessionRow_session
               ...sessionFacts_session
             }

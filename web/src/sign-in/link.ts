@@ -65,17 +65,24 @@ export function forgetUserLink(): void {
 
 const signedInKey = 'switchyard:signed-in-by-link';
 
-/** Remembers in this tab that a link signed the user in: the user may have no other way to sign in yet. */
-export function rememberLinkSignIn(): void {
+/** Remembers in this browser if a link signed the user in: the user may have no other way to sign in yet. */
+export function rememberSignIn(isByLink: boolean): void {
   try {
-    sessionStorage.setItem(signedInKey, 'true');
+    if (isByLink) localStorage.setItem(signedInKey, 'true');
+    else localStorage.removeItem(signedInKey);
   } catch {
     // Without storage, nothing reminds the user to create a token.
   }
 }
 
-/** Returns true if a link signed the user in in this tab. */
-export const isSignedInByLink = (): boolean => readText(signedInKey) !== null;
+/** Returns true if the last sign-in in this browser was by a link. */
+export function isSignedInByLink(): boolean {
+  try {
+    return localStorage.getItem(signedInKey) !== null;
+  } catch {
+    return false;
+  }
+}
 
 function readText(name: string): string | null {
   try {

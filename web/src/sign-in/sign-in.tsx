@@ -14,7 +14,7 @@ import { CallbackPage } from './callback-page.tsx';
 import {
   forgetLink,
   forgetUserLink,
-  rememberLinkSignIn,
+  rememberSignIn,
   type SignInLink,
   takeLink,
   takeUserLink,
@@ -85,7 +85,7 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
       forgetUserLink();
     }
     if (refusal === null) {
-      if ('userLink' in input) rememberLinkSignIn();
+      rememberSignIn('userLink' in input);
       return finishSignIn();
     }
     setOffer(null);
@@ -117,7 +117,10 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
     return (
       <CallbackPage
         answer={answer}
-        onSignedIn={finishSignIn}
+        onSignedIn={(returnTo) => {
+          rememberSignIn(false);
+          finishSignIn(returnTo);
+        }}
         onProblem={(message) => {
           setAnswer(null);
           setError({ isOfToken: false, message });
@@ -164,6 +167,7 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
       <form onSubmit={submit}>
         <Mark size={44} />
         <h1>{texts.signInToSwitchyard}</h1>
+        <p className="soft">{texts.product}</p>
         {error !== null && !error.isOfToken && (
           <p className="problem" role="alert">
             {error.message}

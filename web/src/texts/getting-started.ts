@@ -13,7 +13,16 @@ export const agentStep = {
 };
 
 export const examples = {
-  demoPrompt: 'Write hello.md',
+  demo: 'A tour of a session',
+  demoText: 'The demo agent shows a plan, asks a question and writes a file.',
+  /** Each line is a command of the demo agent (docs/agents.md). */
+  demoPrompt: [
+    'plan Ask a question; Write a file; Say what was done',
+    'say I am the demo agent: I have no model, and each line of your prompt is one of my commands.',
+    'ask Which language should the greeting have?',
+    'write hello.md # Hello',
+    'say I wrote **hello.md**. You find it under Files.',
+  ].join('\n'),
   reportPrompt:
     'Create sales.csv with 200 invented sales of four products in one year. Write a script that adds them up by month and ' +
     'product, and run it. Write the result to report.md as a table, and show me the table.',

@@ -98,5 +98,12 @@ export const generalActions = {
   darkTheme: 'Use dark theme',
   systemTheme: 'Use system theme',
   copyLink: 'Copy link to this page',
+};
+
+export const signOut = {
   notReachable: 'Can’t reach the service. You are still signed in.',
+  withoutToken: 'Sign out without a token?',
+  withoutTokenText:
+    'Your sign-in link worked once. Without a token, you can’t sign in again until an administrator creates a new link for you.',
+  createToken: 'Create a token',
 };

@@ -46,7 +46,11 @@ export const openPullRequest = {
   title: 'Open a pull request',
   open: 'Open',
   from: rich('From {branch} of {repository}'),
-  notPushed: 'The agent hasn’t pushed the branch. Ask it to commit and push.',
+  notPushed: 'The agent hasn’t pushed this branch. The pull request can’t be opened unless someone else pushed it.',
+  askToPush: 'Ask the agent to push',
+  /** A message to the agent. */
+  pushMessage: ({ branch }: Strings<'branch'>) => `Commit your changes and push the branch ${branch}.`,
+  requested: 'Message sent. Open the pull request when the agent has pushed.',
   text: 'Text',
   bodyHint: 'Markdown is supported. Leave empty to use the repository’s template.',
   base: 'Base',

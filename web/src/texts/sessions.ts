@@ -18,6 +18,28 @@ export const bulkBar = {
   suggestions: 'Suggested tags',
 };
 
+/** Confirmations before an act that ends the turn of a session. */
+export const turnLoss = {
+  suspendTitle: 'Suspend this session?',
+  suspendLabel: 'Suspend',
+  archiveTitle: (count: number) => plural(count, { one: 'Archive this session?', other: 'Archive # sessions?' }),
+  suspend: {
+    work: 'The agent stops now, and its turn ends unfinished. After you resume the session, send a message or select Retry.',
+    question:
+      'The agent’s question closes without an answer, and its turn ends. After you resume the session, send a message or select Retry.',
+  },
+  archive: {
+    work: 'Archiving suspends the session: the agent stops now, and its turn ends unfinished.',
+    question: 'Archiving suspends the session: the agent’s question closes without an answer, and its turn ends.',
+  },
+  archiveSeveral: (count: number) =>
+    plural(count, {
+      one: 'Archiving suspends sessions. The turn of # session ends unfinished, and its question closes without an answer.',
+      other:
+        'Archiving suspends sessions. The turns of # sessions end unfinished, and their questions close without an answer.',
+    }),
+};
+
 export const bulkReport = {
   /** `done` is a sentence, such as "105 sessions tagged." */
   progress: ({ done, failed }: Strings<'done'> & Numbers<'failed'>) => `${done} ${writeNumber(failed)} failed.`,

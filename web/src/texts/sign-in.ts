@@ -6,7 +6,8 @@ export const confirmDialog = {
   titleWithProvider: 'Confirm your sign-in',
   titleWithoutToken: 'Confirm your sign-in',
   confirm: 'Confirm',
-  intro: 'For security, confirm it’s you. The confirmation lasts 10 minutes.',
+  intro:
+    'This change can give lasting access to sessions or secrets, so confirm it’s you. The confirmation lasts 10 minutes.',
   tokenPlaceholder: 'cog_… or apk_…',
   userHint: 'Any of your personal access tokens.',
   administratorHint:
@@ -28,6 +29,7 @@ export const signIn = {
   useLink: 'Use link',
   userLink: 'This link signs in the user it was created for. It works once.',
   signInToSwitchyard: 'Sign in to Switchyard',
+  product: 'Start software engineering agents, watch them work, and review their changes.',
   signedOut: 'You were signed out because your session or its key ended.',
   tokenPlaceholder: 'cog_… or apk_…',
   tokenHint: 'We’ll keep you signed in on this browser. The token itself is not stored.',

@@ -61,6 +61,9 @@ export function FoundSessions({ organization, organizationId, query, isArchived 
                 updatedAt
                 tags
                 isArchived
+                pendingQuestion {
+                  id
+                }
               }
               titleHighlights {
                 start

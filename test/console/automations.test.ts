@@ -218,11 +218,36 @@ describe.skipIf(missing !== null)('the form of automations in the console', { ti
     await page.context().close();
   });
 
+  it('has groups of triggers, and takes no empty time for midnight', async () => {
+    const at = '/manage/automations/new';
+    const { page, consoleErrors } = await openSignedIn(browser, test, test.adminToken, { at });
+    const trigger = page.getByLabel('Trigger', { exact: true });
+    await trigger.waitFor();
+    const groups = trigger.locator('optgroup');
+    expect(await groups.evaluateAll((all) => all.map((each) => (each as HTMLOptGroupElement).label))).toEqual([
+      ...['General', 'Sessions', 'GitHub', 'GitLab', 'Gitea'],
+    ]);
+    const time = page.getByLabel('Time', { exact: true });
+    await time.fill('');
+    const preview = page.getByRole('region', { name: 'Next runs' });
+    await preview.getByText('Enter a time.').waitFor();
+    expect(await time.inputValue()).toBe('');
+    await page.getByLabel('Name').fill('Without a time');
+    await page.getByLabel('Prompt').fill('Sweep the floor.');
+    await page.getByRole('button', { name: 'Create automation' }).click();
+    await page.getByRole('alert').first().waitFor();
+    expect(new URL(page.url()).pathname).toBe(at);
+    await time.fill('07:30');
+    await preview.getByText('Weekdays at 7:30 AM', { exact: false }).waitFor();
+    expect(consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
   it('shows a few fields at first, the schedule in words, and a line for what the others have', async () => {
     const at = '/manage/automations/new';
     const { page, consoleErrors, picture } = await openSignedIn(browser, test, test.adminToken, { at });
     await pick(page, 'Time zone', 'Europe/Berlin');
-    await page.getByText('Weekdays at 09:00 (Europe/Berlin)', { exact: true }).waitFor();
+    await page.getByText('Weekdays at 9:00 AM (Europe/Berlin)', { exact: true }).waitFor();
     await expect.poll(() => page.locator('.times time').count()).toBe(3);
     const visibleFields = () => page.locator('form :is(input, select, textarea):visible').count();
     expect(await visibleFields()).toBe(8);

@@ -107,7 +107,7 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
     await page.getByLabel('Frequency').selectOption('Daily');
     await page.getByLabel('Time', { exact: true }).fill('07:30');
     const times = page.locator('.times time');
-    await page.getByText('Every day at 07:30 (UTC)', { exact: true }).waitFor();
+    await page.getByText('Every day at 7:30 AM (UTC)', { exact: true }).waitFor();
     await expect
       .poll(async () => (await times.allTextContents()).filter((time) => time.includes('7:30')).length)
       .toBe(3);
@@ -116,14 +116,14 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
     await page.getByText('more often than every 15 minutes').waitFor();
     await page.getByLabel('Frequency').selectOption('Weekly');
     await page.getByLabel('Tuesday').uncheck();
-    await page.getByText('Every Monday, Wednesday, Thursday, and Friday at 07:30 (UTC)').waitFor();
+    await page.getByText('Every Monday, Wednesday, Thursday, and Friday at 7:30 AM (UTC)').waitFor();
     for (const day of ['Monday', 'Wednesday', 'Thursday', 'Friday']) await page.getByLabel(day).uncheck();
     await page.getByText('Select at least one day.').waitFor();
     await page.getByLabel('Prompt').fill('Sweep the floor.');
     await page.getByRole('button', { name: 'Create automation' }).click();
     await page.getByRole('alert').getByText('Select at least one day.').waitFor();
     for (const day of ['Monday', 'Wednesday', 'Thursday', 'Friday']) await page.getByLabel(day).check();
-    await page.getByText('Every Monday, Wednesday, Thursday, and Friday at 07:30 (UTC)').waitFor();
+    await page.getByText('Every Monday, Wednesday, Thursday, and Friday at 7:30 AM (UTC)').waitFor();
     await page.getByText('Session options', { exact: true }).click();
     await page.getByLabel('Tags').fill('floor');
     await page.getByRole('button', { name: 'Create automation' }).click();

@@ -77,6 +77,8 @@ export const labels = {
     'gitea:pull_request_comment': 'Review comment (Gitea)',
     'gitea:push': 'Push (Gitea)',
   },
+  groups: { session: 'Sessions', github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea' },
+  otherGroup: 'General',
   missed: { LATEST: 'Run the latest', SKIP: 'Run none', ALL: 'Run all' },
   actions: {
     'start_session': 'Start a session',
@@ -139,6 +141,7 @@ export const rule = {
   saturday: 'Saturday',
   sunday: 'Sunday',
   noDay: 'Select at least one day.',
+  noTime: 'Enter a time.',
 };
 
 export const settingsFields = {

@@ -2,7 +2,7 @@ import type { automationFragment_automation$data } from '../../__generated__/aut
 import { draft as texts } from '../../texts/automation-form.ts';
 import { type Action, type ActionDraft, newAction, readAction, type SessionOptions, writeAction } from './action.ts';
 import type { Problems } from './problems.ts';
-import { lacksDays, noDays } from './rule.ts';
+import { ruleProblem } from './rule.ts';
 import { noSettings, readSettings, type Settings, type SettingsDraft, writeSettings } from './settings.ts';
 import {
   conditionsOf,
@@ -125,11 +125,10 @@ export function problemsOf(draft: Draft): Problems {
     }
   };
   return [
-    ...draft.triggers.flatMap(({ eventType, rule }, n) =>
-      eventType === recurring && lacksDays(rule)
-        ? [{ message: noDays, path: ['triggers', String(n), 'conditions'] }]
-        : [],
-    ),
+    ...draft.triggers.flatMap(({ eventType, rule }, n) => {
+      const message = eventType === recurring ? ruleProblem(rule) : null;
+      return message === null ? [] : [{ message, path: ['triggers', String(n), 'conditions'] }];
+    }),
     ...draft.actions.flatMap((action, n) => attempt(['actions', String(n), 'more'], () => writeAction(action))),
     ...attempt(['more'], () => writeSettings(draft.settings, noSettings)),
   ];

@@ -8,6 +8,20 @@ export function eventLabel(eventType: string): string {
   return events[eventType] ?? eventType;
 }
 
+const groups: Readonly<Record<string, string>> = texts.groups;
+
+/** Groups the events of triggers by what sends them, in the order of the first of each. */
+export function eventGroups(
+  eventTypes: readonly string[],
+): readonly { readonly label: string; readonly names: readonly string[] }[] {
+  const found = new Map<string, string[]>();
+  for (const name of new Set(eventTypes)) {
+    const label = groups[name.split(':')[0] ?? ''] ?? texts.otherGroup;
+    found.set(label, [...(found.get(label) ?? []), name]);
+  }
+  return [...found].map(([label, names]) => ({ label, names }));
+}
+
 /** {@link eventLabel} for a trigger. */
 export const triggerLabel = ({ eventType }: { readonly eventType: string }): string => eventLabel(eventType);
 

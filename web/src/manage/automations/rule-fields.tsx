@@ -8,7 +8,7 @@ import { Select, TextArea, TextField } from '../../ui/field.tsx';
 import { Picker } from '../../ui/picker.tsx';
 import { problemText } from '../../ui/problem-text.ts';
 import type { ChoiceSource } from '../../ui/use-choices.ts';
-import { type RuleFields as Fields, lacksDays, noDays, weekdays, writeRule } from './rule.ts';
+import { type RuleFields as Fields, isTimed, ruleProblem, weekdays, writeRule } from './rule.ts';
 import { ruleText } from './rule-text.ts';
 
 interface RuleFieldsProps {
@@ -31,8 +31,8 @@ const readZones: ChoiceSource = async () => ({
 export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTimeZone }: RuleFieldsProps) {
   const { every, interval, time, days, dayOfMonth, own } = fields;
   const set = (change: Partial<Fields>) => onChange({ ...fields, ...change });
-  const isTimed = !['minutes', 'hours', 'own'].includes(every);
   const shown = useDeferredValue(fields);
+  const problem = ruleProblem(shown);
   const rule = writeRule(shown);
   // A rule is not wrong while it is typed.
   const [isTyping, setTyping] = useState(false);
@@ -91,13 +91,13 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
             onChange={(event) => set({ time: `00:${event.target.value.padStart(2, '0')}` })}
           />
         )}
-        {isTimed && (
+        {isTimed(fields) && (
           <TextField
             label={common.time}
             type="time"
             required
             value={time}
-            onChange={(event) => set({ time: event.target.value || '00:00' })}
+            onChange={(event) => set({ time: event.target.value })}
           />
         )}
         {every === 'month' && (
@@ -158,8 +158,8 @@ export function RuleFields({ fields, timeZone, error, zoneError, onChange, onTim
         />
       )}
       <section className="preview-times" aria-label={texts.nextRuns}>
-        {lacksDays(shown) ? (
-          <p role="status">{noDays}</p>
+        {problem !== null ? (
+          <p role="status">{problem}</p>
         ) : (
           <>
             {words !== null && <p className="rule-words">{words}</p>}

@@ -1,15 +1,21 @@
 import { ruleText as texts } from '../../texts/automation-form.ts';
-import { type RuleFields, readRule, weekdays } from './rule.ts';
+import { dateFormat } from '../../ui/date.ts';
+import { isTimed, type RuleFields, readRule, weekdays } from './rule.ts';
 
 const list = new Intl.ListFormat('en');
+const clock = dateFormat({ timeStyle: 'short', timeZone: 'UTC' });
 
-/** Writes a recurrence rule in words: "Weekdays at 09:00 (Europe/Berlin)". Null: the fields of the form cannot express it. */
+/** Writes a time such as "09:30" on the clock of the browser's language, which its field for times has too. */
+export const writeTime = (time: string): string => clock.format(new Date(`2000-01-01T${time}:00Z`));
+
+/** Writes a recurrence rule in words: "Weekdays at 9:00 AM (Europe/Berlin)". Null: the fields of the form cannot express it. */
 export function ruleText(rule: string, timeZone: string | null): string | null {
   const words = wordsOf(readRule(rule));
   return words === null || timeZone === null ? words : texts.inZone({ words, timeZone });
 }
 
-function wordsOf({ every, interval, time, days, dayOfMonth }: RuleFields): string | null {
+function wordsOf({ every, interval, time: entered, days, dayOfMonth }: RuleFields): string | null {
+  const time = isTimed({ every }) ? writeTime(entered) : entered;
   switch (every) {
     case 'minutes':
       return texts.everyMinutes({ count: interval });

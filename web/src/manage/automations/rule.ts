@@ -4,7 +4,7 @@ export interface RuleFields {
   readonly every: 'minutes' | 'hours' | 'day' | 'weekdays' | 'week' | 'month' | 'own';
   /** The number of minutes or hours; at least 15 for minutes. */
   readonly interval: number;
-  /** "09:30". */
+  /** "09:30"; empty: none is entered. */
   readonly time: string;
   /** Weekdays: "MO", "TU" and so on, at least one. */
   readonly days: readonly string[];
@@ -25,11 +25,14 @@ export const weekdays = [
   ['SU', texts.sunday],
 ] as const;
 
-/** Returns true if the rule needs weekdays and none is selected. */
-export const lacksDays = ({ every, days }: RuleFields): boolean => every === 'week' && days.length === 0;
+/** Returns true if the rule has a time of the day. */
+export const isTimed = ({ every }: Pick<RuleFields, 'every'>): boolean => !['minutes', 'hours', 'own'].includes(every);
 
-/** The error in that case. */
-export const noDays = texts.noDay;
+/** Returns the weekdays or the time that the rule lacks, as a sentence; null: it is complete. */
+export function ruleProblem({ every, days, time }: RuleFields): string | null {
+  if (every === 'week' && days.length === 0) return texts.noDay;
+  return isTimed({ every }) && time === '' ? texts.noTime : null;
+}
 
 /** The days that "weekdays" stands for. */
 const workingDays = ['MO', 'TU', 'WE', 'TH', 'FR'];

@@ -4,7 +4,7 @@ import { common } from '../../texts/common.ts';
 import { Select } from '../../ui/field.tsx';
 import { RichText } from '../../ui/rich-text.tsx';
 import { ConditionGroups } from './condition-groups.tsx';
-import { eventLabel } from './labels.ts';
+import { eventGroups, eventLabel } from './labels.ts';
 import { Problem } from './problem.tsx';
 import { type Problems, problemBeside, problemOf, problemsIn } from './problems.ts';
 import { RuleFields } from './rule-fields.tsx';
@@ -43,11 +43,14 @@ export function TriggerFields({ draft, schemas, problems, mayBeIncoming, onChang
         error={problemOf(problems, 'eventType')}
         onChange={({ target }) => choose(target.value)}
       >
-        <option value={recurring}>{eventLabel(recurring)}</option>
-        {[...new Set([...offered, ...(isRecurring ? [] : [eventType])])].map((name) => (
-          <option value={name} key={name}>
-            {eventLabel(name)}
-          </option>
+        {eventGroups([recurring, ...offered, eventType]).map(({ label, names }) => (
+          <optgroup label={label} key={label}>
+            {names.map((name) => (
+              <option value={name} key={name}>
+                {eventLabel(name)}
+              </option>
+            ))}
+          </optgroup>
         ))}
       </Select>
       {/^(?:github|gitlab|gitea):/.test(eventType) && (

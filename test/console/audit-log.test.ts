@@ -17,8 +17,31 @@ describe.skipIf(missing !== null)('the audit log', { timeout: 240_000 }, () => {
     const { organizationId } = test;
     const { automation } = await createAutomation(test, { organizationId, name: 'Nightly' }, test.adminToken);
     await runMutation(test, 'runAutomation', 'run { status }', { automationId: automation.automationId });
+    const playbook = (title: string) =>
+      runMutation(test, 'createPlaybook', 'playbook { playbookId }', {
+        ...{ scope: { organizationId }, title, body: 'Do it.' },
+      });
+    await playbook('Release the service');
+    const gone = (await playbook('Deleted later')).playbook.playbookId;
+    await runMutation(test, 'deletePlaybook', 'deletedPlaybookId', { playbookId: gone });
     const { page, picture, consoleErrors } = await all.open('/manage/audit-log');
     const rows = page.getByRole('row');
+    await rows.getByText('Release the service').waitFor();
+    let queries = 0;
+    page.on('request', (request) => {
+      if (request.postData()?.includes('useTargetNamesQuery')) queries += 1;
+    });
+    await page.reload();
+    await rows.filter({ hasText: 'Create playbook' }).getByText('Release the service').waitFor();
+    await rows.filter({ hasText: 'Delete playbook' }).getByText(gone).waitFor();
+    expect(queries).toBe(1);
+    const time = await rows.filter({ hasText: 'Delete playbook' }).locator('time').textContent();
+    expect(time).toMatch(/^\w{3} \d{1,2}, \d{4}, \d{1,2}:\d{2}\s[AP]M(just now|\dm ago)$/);
+    await page.getByRole('combobox', { name: 'Action', exact: true }).click();
+    const actions = await page.getByRole('listbox').getByRole('option').allTextContents();
+    expect(actions.length).toBeGreaterThan(5);
+    expect(actions.slice(1)).toEqual(actions.slice(1).toSorted((one, other) => one.localeCompare(other)));
+    await page.keyboard.press('Escape');
     for (const action of ['Send message', 'Change title or tags of session', 'Archive session']) {
       await rows.filter({ hasText: action }).getByRole('link', { name: 'Write the notes' }).first().waitFor();
     }

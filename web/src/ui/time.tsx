@@ -4,6 +4,7 @@ import { dateFormat } from './date.ts';
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
 const absolute = dateFormat({ dateStyle: 'medium', timeStyle: 'medium' });
+const minute = dateFormat({ dateStyle: 'medium', timeStyle: 'short' });
 const steps = [
   ['year', 365 * 24 * 3_600],
   ['month', 30 * 24 * 3_600],
@@ -36,6 +37,17 @@ export function ago(at: string): string {
     if (Math.abs(seconds) >= length) return relative.format(Math.round(seconds / length), unit);
   }
   return texts.justNow;
+}
+
+/** A date and time to the minute, with the relative time below it and the exact time as its tooltip. */
+export function DateTime({ at }: { readonly at: string }) {
+  useMinutes();
+  return (
+    <time className="date-time" dateTime={at} title={absolute.format(new Date(at))}>
+      {minute.format(new Date(at))}
+      <span className="under">{ago(at)}</span>
+    </time>
+  );
 }
 
 /** A relative time, with the exact time as its tooltip. */

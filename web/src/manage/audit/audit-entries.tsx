@@ -14,10 +14,11 @@ import { auditPage as texts } from '../../texts/audit.ts';
 import { common } from '../../texts/common.ts';
 import { JsonTree } from '../../ui/json-tree.tsx';
 import type { Column } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { DateTime } from '../../ui/time.tsx';
 import { visible } from '../../ui/visible.ts';
 import { List } from '../kit/kit.ts';
 import { actionText } from './action-text.ts';
+import { useTargetNames } from './use-target-names.ts';
 
 const pageSize = 50;
 
@@ -116,15 +117,20 @@ function Entries({ entries, hasNext, isLoadingNext, loadNext, hasOrganizations =
     `,
     entries,
   );
+  const names = useTargetNames(rows.map(({ targetId, session }) => (session ? null : (targetId ?? null))));
   const columns: readonly Column<Entry>[] = [
-    { label: common.time, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { label: common.time, cell: ({ createdAt }) => <DateTime at={createdAt} /> },
     { label: texts.actor, cell: (entry) => <Actor {...entry} /> },
     {
       label: texts.action,
       cell: ({ action, targetId, session }) => (
         <div>
           {action ? actionText(action) : texts.unknownAction}
-          {targetId && !session && !isOfMessage(targetId) && <span className="under">{targetId}</span>}
+          {targetId && !session && !isOfMessage(targetId) && (
+            <span className="under" title={targetId}>
+              {visible(names.get(targetId) ?? targetId)}
+            </span>
+          )}
           {session && (
             <Link className="under" href={sessionAddress(session.sessionId)}>
               {plainTitle(session.title)}
@@ -134,7 +140,7 @@ function Entries({ entries, hasNext, isLoadingNext, loadNext, hasOrganizations =
       ),
     },
     ...(hasOrganizations ? [{ label: common.organization, cell: organizationOf }] : []),
-    { label: texts.ipAddress, cell: ({ address }) => address && <code>{address}</code> },
+    { label: texts.ipAddress, cell: ({ address }) => address && <code className="ip-address">{address}</code> },
     {
       label: texts.details,
       cell: ({ data: more }) =>

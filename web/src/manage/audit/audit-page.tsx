@@ -19,7 +19,11 @@ import { AuditExport } from './audit-export.tsx';
 import { type AuditFilter, filterNames, filterOf } from './audit-filter.ts';
 import { useActorChoices } from './use-actor-choices.ts';
 
-const actions = fixedChoices(auditActions.map((action) => ({ value: action, label: actionText(action) })));
+const actions = fixedChoices(
+  auditActions
+    .map((action) => ({ value: action, label: actionText(action) }))
+    .toSorted((one, other) => one.label.localeCompare(other.label)),
+);
 
 /** `/manage/audit-log`: the audit log of the enterprise with its organizations, or of the organization alone. */
 export function AuditPage() {

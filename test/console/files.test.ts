@@ -49,6 +49,7 @@ const workspace: SavedWorkspace = {
     'workspace/icon.svg': { content: '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>\n' },
     'workspace/data.bin': { content: Buffer.from([0, 1, 2, 3]) },
     'workspace/empty.txt': { content: '' },
+    'workspace/.gitignore': { content: 'node_modules\n' },
     'workspace/latest': { target: '../../etc/passwd' },
     'workspace/numbers.txt': { content: Array.from({ length: 3_000 }, (_, n) => `${n + 1}\n`).join('') },
     [`workspace/${latin1('gpj\u202eexe.txt')}`]: { content: 'const admin = false; // \u202e } if (isAdmin) {\n' },

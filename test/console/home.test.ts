@@ -50,6 +50,17 @@ describe.skipIf(missing !== null)('the home page', { timeout: 240_000 }, () => {
       await window.picture('home');
       expect(await seriousFindings(page), theme).toEqual([]);
     });
+    // The keyboard goes through the form as it is seen: from top to bottom, and Start is the last.
+    const order = await page
+      .locator('.home-composer :is(textarea, input, select, summary, button)')
+      .evaluateAll((all) =>
+        all
+          .filter((each) => each.checkVisibility())
+          .map((each) => each.getBoundingClientRect())
+          .map(({ top, bottom }) => Math.round((top + bottom) / 2)),
+      );
+    expect(order.length).toBeGreaterThan(4);
+    expect(order).toEqual(order.toSorted((one, other) => one - other));
     expect(await page.getByLabel('ACU limit').isVisible()).toBe(false);
     await page.getByText('More', { exact: true }).click();
     await page.getByLabel('ACU limit').fill('7');

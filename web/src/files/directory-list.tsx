@@ -1,4 +1,6 @@
+import { useState } from 'react';
 import { directoryList as texts } from '../texts/files.ts';
+import { Button } from '../ui/button.tsx';
 import { Icon, type IconName } from '../ui/icons.tsx';
 import { More } from '../ui/more.tsx';
 import { writeSize } from '../ui/size.ts';
@@ -18,9 +20,15 @@ interface DirectoryListProps {
   readonly onMore: () => void;
 }
 
-/** The entries of a directory. More of them are loaded at its end. */
+/** Returns true for an entry that lists of files hide, such as `.git`. */
+const isHidden = ({ name }: FileEntry): boolean => name.startsWith('.');
+
+/** The entries of a directory, without hidden ones until the user shows them. More of them are loaded at its end. */
 export function DirectoryList({ directory, chosen, isLoading, onOpen, onMore }: DirectoryListProps) {
   const { path, entries, next, totalCount } = directory;
+  const [showsHidden, setShowsHidden] = useState(false);
+  const hiddenCount = entries.filter(isHidden).length;
+  const shown = showsHidden ? entries : entries.filter((entry) => !isHidden(entry) || entry.path === chosen);
   return (
     <>
       <ul className="directory" aria-label={texts.entries}>
@@ -33,12 +41,19 @@ export function DirectoryList({ directory, chosen, isLoading, onOpen, onMore }: 
             </button>
           </li>
         )}
-        {entries.map((entry) => (
+        {shown.map((entry) => (
           <li key={entry.path}>
             <Entry entry={entry} isChosen={entry.path === chosen} onOpen={onOpen} />
           </li>
         ))}
       </ul>
+      {hiddenCount > 0 && (
+        <p className="files-hint">
+          <Button size="small" tone="quiet" aria-pressed={showsHidden} onClick={() => setShowsHidden(!showsHidden)}>
+            {texts.showHidden({ count: hiddenCount })}
+          </Button>
+        </p>
+      )}
       {entries.length === 0 && <p className="hint files-hint">{texts.thisDirectoryIsEmpty}</p>}
       <More hasMore={next !== null} isLoading={isLoading} onMore={onMore} />
       {next !== null && (

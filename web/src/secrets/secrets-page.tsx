@@ -148,9 +148,7 @@ function Secrets({ organization, organizationId }: SecretsProps) {
   return (
     <Page title={common.secrets} actions={add}>
       {edges.length === 0 ? (
-        <Empty title={texts.noSecretsYet} text={texts.emptyText}>
-          {add}
-        </Empty>
+        <Empty title={texts.noSecretsYet} text={texts.emptyText} />
       ) : (
         <div className="card">
           <Table label={common.secrets} columns={columns} rows={edges.map(({ node }) => node)} keyOf={({ id }) => id} />

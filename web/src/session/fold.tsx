@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { transcriptFolds as texts } from '../texts/session.ts';
 import { Icon } from '../ui/icons.tsx';
 import { type AttemptRow, type FoldRow, foldSummary } from './fold-rows.ts';
+import { FoldsMark } from './folds-mark.tsx';
 import { useRowOpen } from './use-row-open.ts';
 
 interface FoldProps {
@@ -27,7 +28,7 @@ export function Fold({ row, children }: FoldProps) {
         <Icon name={row.type === 'fold' ? 'check' : 'pause'} />
         <span className="title">{row.type === 'fold' ? foldSummary(row) : texts.interrupted(row.rows.length)}</span>
         {row.type === 'attempt' && <span className="hint">{isOpen ? texts.hide : texts.show}</span>}
-        <Icon name="chevron" size={14} />
+        <FoldsMark />
       </summary>
       {isOpen && <div className="fold-body">{children()}</div>}
     </details>

@@ -10,6 +10,7 @@ import { visible } from '../ui/visible.ts';
 import { Files, splitFiles } from './attachments.tsx';
 import { Fold } from './fold.tsx';
 import type { ShownRow } from './fold-rows.ts';
+import { FoldsMark } from './folds-mark.tsx';
 import { PullRequestRow } from './pull-request-row.tsx';
 import { PushRow, RepositoryRow } from './repository-row.tsx';
 import { DaySeparator } from './row-marks.tsx';
@@ -124,6 +125,7 @@ function Thought({
             <bdi>{visible(text.slice(-latestLength).replace(/\s+/g, ' '))}</bdi>
           </span>
         )}
+        <FoldsMark />
       </summary>
       <Markdown text={text} isOpen={isOpen} />
     </details>

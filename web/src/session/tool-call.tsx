@@ -10,6 +10,8 @@ import { safeAddress } from '../ui/safe-address.ts';
 import { writeSize } from '../ui/size.ts';
 import { visible } from '../ui/visible.ts';
 import { type EntryOf, isOver } from './entry.ts';
+import { failureReason } from './failure-reason.ts';
+import { FoldsMark } from './folds-mark.tsx';
 import { OutputScreen } from './output-screen.ts';
 import { Terminal } from './terminal.tsx';
 import { toolTitle } from './tool-title.ts';
@@ -58,6 +60,8 @@ export function ToolCall({ entry, draft, decision, rowKey }: ToolCallProps) {
   });
   const { toolKind, toolStatus, output, diffs, locations } = entry;
   const title = toolTitle(entry.title);
+  const isFailed = toolStatus === 'FAILED' && !isStopped(entry) && decision === null;
+  const reason = isFailed && !isOpen && output ? failureReason(output) : null;
   const hasMore = Boolean(output) || isLive || diffs.length > 0 || locations.length > 0;
   return (
     <details
@@ -70,6 +74,8 @@ export function ToolCall({ entry, draft, decision, rowKey }: ToolCallProps) {
         <span className="title">{visible(title) || texts.toolCall}</span>
         <Size diffs={diffs} />
         <span className="state">{stateLabel(entry, decision)}</span>
+        <FoldsMark />
+        {reason !== null && <span className="reason">{visible(reason)}</span>}
       </summary>
       {isOpen && (
         <div className="tool-body">

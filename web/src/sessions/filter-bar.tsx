@@ -10,7 +10,7 @@ import { Button } from '../ui/button.tsx';
 import { Select, TextField } from '../ui/field.tsx';
 import { Picker } from '../ui/picker.tsx';
 import { type Choice, type ChoiceSource, fixedChoices } from '../ui/use-choices.ts';
-import { CreatedFilter } from './created-filter.tsx';
+import { CreatedFilter, CreatedRange } from './created-filter.tsx';
 import { type Filter, type Filters, origins, pullRequestStates, stateGroups } from './filters.ts';
 import { UsageFilters } from './usage-filters.tsx';
 import { ViewButtons } from './views/view-buttons.tsx';
@@ -143,6 +143,14 @@ export function FilterBar({ organizationId, filters, filter, isNarrowed, onChang
             people,
             own === null ? [] : [{ value: own, label: texts.byMe }],
           )}
+        <CreatedRange {...{ filters, onChange }} />
+        {isOpen && (
+          <div className="filters-done">
+            <Button tone="primary" onClick={() => setOpen(false)}>
+              {texts.showResults}
+            </Button>
+          </div>
+        )}
       </div>
     </search>
   );

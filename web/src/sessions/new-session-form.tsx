@@ -192,6 +192,21 @@ function Fields({ draft, playbookId, prompt, onPrompt, isShort = false, children
       hint={isShort ? '' : repositoriesHint(repositories, defaults.length > 0)}
     />
   );
+  const files = (
+    <div className="files">
+      {isShort ? <PickFiles uploads={uploads} /> : <PickFiles uploads={uploads}>{texts.attachFiles}</PickFiles>}
+      <span className="hint">
+        {isOver ? (
+          texts.dropAnywhere
+        ) : (
+          <>
+            {texts.dropHint} <RichText text={texts.ctrlEnterStarts} slots={{ ctrlEnter: <kbd>Ctrl+Enter</kbd> }} />
+          </>
+        )}
+      </span>
+      {children}
+    </div>
+  );
   const [isOpen, setOpen] = useState(!isShort);
   const hasRareError = errors?.some(({ path }) => path?.some((part) => rareFields.includes(part))) ?? false;
   return (
@@ -219,19 +234,7 @@ function Fields({ draft, playbookId, prompt, onPrompt, isShort = false, children
         </Suspense>
       )}
       <UploadList uploads={uploads} />
-      <div className="files">
-        {isShort ? <PickFiles uploads={uploads} /> : <PickFiles uploads={uploads}>{texts.attachFiles}</PickFiles>}
-        <span className="hint">
-          {isOver ? (
-            texts.dropAnywhere
-          ) : (
-            <>
-              {texts.dropHint} <RichText text={texts.ctrlEnterStarts} slots={{ ctrlEnter: <kbd>Ctrl+Enter</kbd> }} />
-            </>
-          )}
-        </span>
-        {children}
-      </div>
+      {!isShort && files}
       {!isShort && repositoriesPicker}
       <div className={isShort ? 'chips' : 'fields'}>
         {isShort && repositoriesPicker}
@@ -316,6 +319,7 @@ function Fields({ draft, playbookId, prompt, onPrompt, isShort = false, children
           />
         </div>
       </details>
+      {isShort && files}
       {other.length > 0 && (
         <p className="problem" role="alert">
           {other.map(({ message }) => message).join(' ')}

@@ -20,7 +20,7 @@ export const commentForm = {
   label: ({ location }: Strings<'location'>) => `Your comment on ${location}`,
   rangeHint: 'To select several lines, drag over their numbers, or press Shift and an arrow key on a number.',
   tapHint: 'Tap another line number to select the lines up to it.',
-  keysHint: rich('{key} to add the comment'),
+  keysHint: rich('{key} to add the comment.'),
 };
 
 export const commentList = {

@@ -25,6 +25,7 @@ export const directoryList = {
     `${writeNumber(shown)} of ${writeNumber(total)} entries`,
   entriesOfMany: ({ shown }: Numbers<'shown'>) => `${writeNumber(shown)} of more than ${writeNumber(10_000)} entries`,
   entries: 'Entries',
+  showHidden: ({ count }: Numbers<'count'>) => `Show hidden files (${writeNumber(count)})`,
   parentDirectory: 'parent directory',
   thisDirectoryIsEmpty: 'This directory is empty.',
   directory: 'directory',

@@ -14,7 +14,7 @@ export const permissions = {
     MANAGE_ORG_AUTOMATIONS: 'Create, edit and run automations and webhooks',
     USE_PERSONAL_AUTOMATIONS: 'Let automations run on their own behalf',
     MANAGE_ORG_SERVICE_USERS: 'Create, edit and revoke service users and keys',
-    VIEW_ORG_MEMBERSHIP: 'View members',
+    VIEW_ORG_MEMBERSHIP: 'See who belongs to an organization, and by which roles',
   },
   ofEnterprise: {
     READ_ACCOUNT_META: 'View the list of organizations',

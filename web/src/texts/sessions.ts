@@ -58,6 +58,7 @@ export const filterBar = {
   filter: 'Filter',
   filterCount: ({ count }: Numbers<'count'>) => `Filter (${writeNumber(count)})`,
   clear: 'Clear',
+  showResults: 'Show results',
   anyStatus: 'Any status',
   anyOrigin: 'Any origin',
   anyPlaybook: 'Any playbook',

@@ -124,7 +124,6 @@ function Automations({ organization }: { readonly organization: automationsPage_
         empty={{
           title: texts.noAutomationsYet,
           text: texts.emptyText,
-          action: add,
         }}
         hasMore={hasNext}
         isLoading={isLoadingNext}

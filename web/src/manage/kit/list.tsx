@@ -11,7 +11,8 @@ interface ListProps<Row> {
   /** The edges of a Relay connection. */
   readonly edges: readonly { readonly node: Row }[];
   readonly keyOf: (row: Row) => string;
-  readonly empty: { readonly title: string; readonly text: string; readonly action?: ReactNode };
+  /** Said if there are none. The button that creates one is in the head of the page. */
+  readonly empty: { readonly title: string; readonly text: string };
   readonly hasMore: boolean;
   readonly isLoading: boolean;
   readonly onMore: () => void;
@@ -27,11 +28,7 @@ export function List<Row>({ label, columns, edges, keyOf, empty, hasMore, isLoad
     return <More {...{ hasMore, isLoading, onMore }} />;
   }
   if (edges.length === 0) {
-    return (
-      <Empty title={empty.title} text={empty.text}>
-        {empty.action}
-      </Empty>
-    );
+    return <Empty {...empty} />;
   }
   return (
     <>

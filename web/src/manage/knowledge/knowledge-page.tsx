@@ -144,7 +144,6 @@ function Knowledge(props: KnowledgeProps) {
           search={search}
           folderPath={isOwn ? folderPath : null}
           mayChange={mayChange}
-          add={add}
         />
       </div>
     </Page>

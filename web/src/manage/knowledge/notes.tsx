@@ -1,4 +1,4 @@
-import { type ReactNode, useDeferredValue, useState } from 'react';
+import { useDeferredValue, useState } from 'react';
 import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
 import type { RecordSourceSelectorProxy } from 'relay-runtime';
 import { Link } from 'wouter';
@@ -30,7 +30,6 @@ interface NotesProps {
   /** "/": in no folder; null: in any folder or none. */
   readonly folderPath: string | null;
   readonly mayChange: boolean;
-  readonly add: ReactNode;
 }
 
 /** The notes that match. */
@@ -57,12 +56,12 @@ export function Notes({ organizationId, accessType, search, folderPath, ...rest 
   );
 }
 
-interface FoundProps extends Pick<NotesProps, 'mayChange' | 'add'> {
+interface FoundProps extends Pick<NotesProps, 'mayChange'> {
   readonly organization: notes_organization$key;
   readonly isNarrowed: boolean;
 }
 
-function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
+function Found({ organization, isNarrowed, mayChange }: FoundProps) {
   const { data, hasNext, isLoadingNext, loadNext } = usePaginationFragment<
     notesPaginationQuery,
     notes_organization$key
@@ -208,7 +207,6 @@ function Found({ organization, isNarrowed, mayChange, add }: FoundProps) {
             : {
                 title: texts.noNotesYet,
                 text: texts.emptyText,
-                action: add,
               }
         }
         hasMore={hasNext}

@@ -163,7 +163,6 @@ function Members({ organization, organizationId, onChanged }: MembersProps) {
         empty={{
           title: texts.emptyTitle,
           text: texts.emptyText,
-          action: add,
         }}
         hasMore={hasNext}
         isLoading={isLoadingNext}

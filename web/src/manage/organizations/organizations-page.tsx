@@ -158,7 +158,7 @@ function Organizations({ enterprise }: { readonly enterprise: organizationsPage_
         keyOf={({ id }) => id}
         empty={
           values.q === ''
-            ? { title: texts.emptyTitle, text: texts.emptyText, action: add }
+            ? { title: texts.emptyTitle, text: texts.emptyText }
             : { title: common.noMatches, text: texts.noMatchesText }
         }
         hasMore={hasNext}

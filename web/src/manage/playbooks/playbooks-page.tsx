@@ -152,7 +152,6 @@ function Playbooks({ organization, accessType, onAccessType }: PlaybooksProps) {
         empty={{
           title: texts.noPlaybooksYet,
           text: texts.emptyText,
-          action: add,
         }}
         hasMore={hasNext}
         isLoading={isLoadingNext}

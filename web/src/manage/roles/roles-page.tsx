@@ -139,7 +139,6 @@ function Roles({ enterprise }: { readonly enterprise: rolesPage_enterprise$key }
         empty={{
           title: texts.emptyTitle,
           text: texts.emptyText,
-          action: add,
         }}
         hasMore={hasNext}
         isLoading={isLoadingNext}

@@ -133,7 +133,6 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
             empty={{
               title: texts.noServiceUsersYet,
               text: texts.emptyText,
-              action: add,
             }}
             hasMore={hasNext}
             isLoading={isLoadingNext}

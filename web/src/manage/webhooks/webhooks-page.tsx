@@ -141,7 +141,6 @@ function Webhooks({ organization, organizationId }: WebhooksProps) {
         empty={{
           title: texts.noWebhooksYet,
           text: texts.emptyText,
-          action: add,
         }}
         hasMore={hasNext}
         isLoading={isLoadingNext}

@@ -185,6 +185,9 @@ const rowsDocument = graphql`
             sessionId
             createdAt
             updatedAt
+            pendingQuestion {
+              id
+            }
             ...sessionRow_session
             ...sessionFacts_session
           }
@@ -276,6 +279,9 @@ function useLiveSessions(options: {
             sessionId
             createdAt
             updatedAt
+            pendingQuestion {
+              id
+            }
             ...sessionRow_session
             ...sessionFacts_session
           }

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it as always, beforeEach, expect, onTestFinished, vi } from 'vitest';
+import { type ConnectionLimits, defaultConnectionLimits } from '../../src/store/connection-settings.ts';
 import type { Reader } from '../../src/store/reader.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { startFaultProxy } from '../support/fault-proxy.ts';
@@ -19,11 +20,16 @@ beforeEach(() => {
   lines = [];
 });
 
-async function open(databaseUrl: string, urls: readonly string[], maxLagMs = 10_000): Promise<Store> {
+async function open(
+  databaseUrl: string,
+  urls: readonly string[],
+  changed: Partial<ConnectionLimits> = {},
+): Promise<Store> {
   const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-replicas-'));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
   const log = { warn: note, error: note };
-  const store = await openStore({ dataDir, databaseUrl, log, replicas: { urls, maxLagMs } });
+  const limits = { ...defaultConnectionLimits, ...changed };
+  const store = await openStore({ dataDir, databaseUrl, log, limits, replicas: { urls, maxLagMs: 10_000 } });
   onTestFinished(() => store.close());
   return store;
 }
@@ -129,7 +135,7 @@ it('reads from the primary what the replay of the replica cancels', async () => 
 it('passes errors of a list on, and those of a statement after the primary has confirmed them', async () => {
   const primary = await startCluster();
   const standby = await startCluster({ standbyOf: primary.url });
-  const store = await open(primary.url, [standby.url]);
+  const store = await open(primary.url, [standby.url], { statementMs: 2_000 });
   await waitUntilUsable(store);
   const targets: string[] = [];
   const failing = (work: (reader: Reader) => Promise<unknown>) =>
@@ -140,6 +146,12 @@ it('passes errors of a list on, and those of a statement after the primary has c
   await expect(failing(async () => Promise.reject(new Error('not a cursor')))).rejects.toThrow('not a cursor');
   expect(targets.splice(0)).toEqual(['replica']);
   await expect(failing((reader) => reader.query('select 1/0'))).rejects.toThrow('division by zero');
+  expect(targets.splice(0)).toEqual(['replica', 'primary']);
+  // A statement that is too slow says nothing about the replica.
+  const slow = failing((reader) =>
+    reader.query(reader.target === 'replica' ? 'select pg_sleep(600)' : 'select 1 as n'),
+  );
+  expect(await slow).toEqual([{ n: 1 }]);
   expect(targets).toEqual(['replica', 'primary']);
   expect(replicaOf(store).isUsable).toBe(true);
   await expect(store.transact(() => store.readList(targetOf))).rejects.toThrow('transaction');

@@ -39,13 +39,13 @@ export interface Replicated {
   start(overrides?: Partial<Config>, log?: Log): Promise<TestApp>;
 }
 
-/** Starts a primary with a database of the service, and a standby with more `settings`. */
-export async function startReplicated(options: Pick<ClusterOptions, 'settings'> = {}): Promise<Replicated> {
-  const first = await startApp();
-  onTestFinished(() => first.close());
+/** Starts a primary with a copy of an app's database, and a standby. */
+export async function startReplicated(original?: TestApp): Promise<Replicated> {
+  const first = original ?? (await startApp());
+  if (!original) onTestFinished(() => first.close());
   const primary = await startCluster();
   const databaseUrl = await copyDatabase(first.databaseUrl as string, primary.url);
-  const standby = await startCluster({ ...options, standbyOf: primary.url });
+  const standby = await startCluster({ standbyOf: primary.url });
   const replicaUrl = onServer(databaseUrl, standby.url);
   const start = async (overrides: Partial<Config> = {}, log?: Log) => {
     const test = await first.another({ databaseUrl, maintenance: false, ...overrides }, log && { log });

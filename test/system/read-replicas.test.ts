@@ -1,55 +1,25 @@
-import { it as always, describe, expect, vi } from 'vitest';
+import { it as always, describe, expect, onTestFinished, vi } from 'vitest';
 import { call, graphql, type TestApp } from '../support/app.ts';
+import { startFaultProxy } from '../support/fault-proxy.ts';
 import { onDatabase } from '../support/postgres-copies.ts';
 import {
   listedIds,
+  onServer,
   pathOf,
   pauseReplay,
   readsOf,
   resumeReplay,
+  startCluster,
   startReplicated,
   waitUntilUnusable,
   waitUntilUsable,
 } from '../support/read-replicas.ts';
+import { answerOf, replicatedLists } from '../support/replicated-lists.ts';
 import { createSession } from '../support/sessions.ts';
+import { connect, follow } from '../support/sockets.ts';
 import { testDatabase } from '../support/test-store.ts';
 
 const it = always.skipIf(testDatabase !== 'postgres');
-
-const ofOrganization = (fields: string) => `query($id: ID!) { organization(id: $id) { ${fields} } }`;
-const ofEnterprise = (fields: string) => `{ enterprise { ${fields} } }`;
-
-/** The requests whose lists are read from replicas: paths of REST, and documents of GraphQL. */
-const lists = (test: TestApp): Record<string, string> => ({
-  'sessions of v3': `${pathOf(test)}/sessions?first=2`,
-  'sessions of v3 with a filter': `${pathOf(test)}/sessions?tags=one&origins=api`,
-  'enterprise sessions of v3': '/v3/enterprise/sessions?first=2',
-  'later sessions of v1': '/v1/sessions?limit=2&offset=1',
-  'audit log of v3': '/v3/enterprise/audit-logs',
-  'ascending audit log of v3': '/v3/enterprise/audit-logs?order=asc&first=3',
-  'audit log of an organization': `/v3/enterprise/organizations/org-${test.organizationId}/audit-logs`,
-  'consumption of v3': '/v3/enterprise/consumption/daily',
-  'users of v3': '/v3/enterprise/members/users',
-  'members of v3': `${pathOf(test)}/members/users`,
-  'service users of v3': '/v3/enterprise/members/service-users',
-  'sessions': ofOrganization('name sessions(first: 2) { nodes { id title } totalCount pageInfo { endCursor } }'),
-  'sessions with a title': ofOrganization('sessions(filter: { search: "hello" }) { nodes { id title } }'),
-  'sessions with a filter': ofOrganization(
-    'sessions(filter: { or: [{ tags: ["one"] }, { isPinned: true }] }, orderBy: { field: UPDATED_AT, direction: ASC }) { nodes { id } }',
-  ),
-  'sessions across': '{ sessions(first: 2) { nodes { id } totalCount } }',
-  'search': ofOrganization('sessionSearch(query: "hello") { nodes { session { id } } totalCount }'),
-  'members': ofOrganization('members(first: 5) { nodes { id } totalCount }'),
-  'users': ofEnterprise('users(first: 5) { nodes { id } totalCount }'),
-  'audit log': ofEnterprise('auditLog(first: 5) { nodes { id action } totalCount }'),
-  'metrics': ofEnterprise('metrics(from: "2020-01-01", to: "2020-12-31") { sessions { count } }'),
-});
-
-async function answer(test: TestApp, list: string) {
-  if (list.startsWith('/')) return call(test, list.startsWith('/v1') ? test.v1Key : test.adminToken, 'GET', list);
-  const body = await graphql(test, test.adminToken, list, { id: `org-${test.organizationId}` });
-  return { status: body.errors ? JSON.stringify(body.errors) : 200, body };
-}
 
 it('reads lists from the replica, with the answers of the primary, and everything else from the primary', async () => {
   const { start, standby, startPlain } = await startReplicated();
@@ -58,9 +28,11 @@ it('reads lists from the replica, with the answers of the primary, and everythin
   const id = await createSession(plain, { prompt: 'say nothing' });
   await plain.app.keyUses.flush();
   const test = await start({ baseUrl: 'http://service.example' });
-  for (const [name, list] of Object.entries(lists(test))) {
+  const { organizationId, adminToken, v1Key } = test;
+  for (const [name, list] of Object.entries(replicatedLists(organizationId))) {
     const before = readsOf(test);
-    const [found, expected] = [await answer(test, list), await answer(plain, list)];
+    const ask = (app: TestApp) => answerOf(app, list.startsWith('/v1') ? v1Key : adminToken, list, organizationId);
+    const [found, expected] = [await ask(test), await ask(plain)];
     expect([name, found.status, found.body]).toEqual([name, 200, expected.body]);
     const after = readsOf(test);
     expect([name, after.primary - before.primary]).toEqual([name, 0]);
@@ -72,9 +44,9 @@ it('reads lists from the replica, with the answers of the primary, and everythin
   expect(ran.some(({ query }) => query.startsWith('select row_to_json(p) as session'))).toBe(true);
 
   const before = readsOf(test);
-  await answer(test, `${pathOf(test)}/sessions/devin-${id}`);
-  await answer(test, `${pathOf(test)}/sessions/devin-${id}/messages`);
-  await answer(test, '/v1/sessions?limit=2');
+  await call(test, adminToken, 'GET', `${pathOf(test)}/sessions/devin-${id}`);
+  await call(test, adminToken, 'GET', `${pathOf(test)}/sessions/devin-${id}/messages`);
+  await call(test, v1Key, 'GET', '/v1/sessions?limit=2');
   const archive = `mutation($id: ID!) { archiveSession(input: { sessionId: $id }) {
     session { organization { sessions(first: 100) { nodes { sessionId isArchived } } } } userErrors { message } } }`;
   const { data } = await graphql(test, test.adminToken, archive, { id: `devin-${id}` });
@@ -85,15 +57,39 @@ it('reads lists from the replica, with the answers of the primary, and everythin
   expect(readsOf(test)).toEqual({ ...before, lagMs: expect.any(Number) });
 });
 
+/** Writes rows into a table of its own until it is stopped. */
+function keepWriting(url: string) {
+  let isOver = false;
+  const write =
+    'create table if not exists noise as select 1 as n; insert into noise select n from generate_series(1, 5000) n';
+  const loop = (async () => {
+    while (!isOver) await onDatabase(url, ...write.split(';'));
+  })();
+  return {
+    async stop() {
+      isOver = true;
+      await loop;
+    },
+  };
+}
+
 describe('a session that was just created', () => {
-  it('is in the lists of all processes, at once, while the replica answers most of them', async () => {
-    const { start } = await startReplicated();
+  it('is in the lists of all processes, at once and after its event, while the replica has much to replay', async () => {
+    const { start, primary } = await startReplicated();
     const [one, other] = [await start(), await start()];
+    const noise = keepWriting(primary.url);
+    const { data } = await graphql(other, other.adminToken, '{ changesCursor }');
+    const changes = 'subscription($after: String) { sessionChanges(after: $after) { sessionId } }';
+    const events = follow(connect(other.url, other.adminToken), changes, { after: data.changesCursor });
     for (let n = 0; n < 25; n++) {
       const id = await createSession(one);
       const found = await Promise.all([listedIds(one), listedIds(other)]);
       expect(found.map((ids) => ids.includes(id))).toEqual([true, true]);
+      const [event] = await events.take(1);
+      expect(event.data.sessionChanges.sessionId).toBe(`devin-${id}`);
+      expect(await listedIds(other)).toContain(id);
     }
+    await noise.stop();
     for (const each of [one, other]) expect(readsOf(each).replica).toBeGreaterThan(0);
   });
 
@@ -145,17 +141,27 @@ function keepListing(test: TestApp) {
   };
 }
 
-it('fails no request while the replica restarts, is killed, and is away, and logs each once', async () => {
-  const { start, standby } = await startReplicated();
+it('fails no request while the replica is away, restarts and is killed, and logs no line for each request', async () => {
+  const { start, standby, replicaUrl } = await startReplicated();
+  const proxy = await startFaultProxy(replicaUrl);
+  onTestFinished(() => proxy.close());
   const lines: string[] = [];
   const note = (_fields: object, message: string) => {
     if (!message.startsWith('This database is a copy')) lines.push(message);
   };
   const silent = () => undefined;
-  const test = await start({}, { debug: silent, info: silent, warn: note, error: note });
+  const databaseReplicas = { urls: [proxy.databaseUrl], maxLagMs: 10_000 };
+  const test = await start({ databaseReplicas }, { debug: silent, info: silent, warn: note, error: note });
   await createSession(test);
   const listing = keepListing(test);
   await listing.more();
+  proxy.refuse();
+  await waitUntilUnusable(test);
+  await listing.more();
+  proxy.accept();
+  await waitUntilUsable(test);
+  const outage = ['A read replica cannot be used. Lists are read from the primary.', 'A read replica is used again.'];
+  expect(lines).toEqual(outage);
   await standby.restart();
   await listing.more();
   await waitUntilUsable(test);
@@ -167,10 +173,9 @@ it('fails no request while the replica restarts, is killed, and is away, and log
   await listing.more();
   await listing.stop();
   await vi.waitUntil(() => readsOf(test).lagMs === null, { timeout: 60_000 });
-  expect(lines).toEqual([
-    'A read replica cannot be used. Lists are read from the primary.',
-    'A read replica is used again.',
-  ]);
+  // At most a pair for each outage, and none within a minute after another.
+  expect(lines.filter((line) => !outage.includes(line))).toEqual([]);
+  expect(lines.length).toBeLessThanOrEqual(5);
 });
 
 it('does not use a replica that was promoted', async () => {
@@ -184,6 +189,58 @@ it('does not use a replica that was promoted', async () => {
   await onDatabase(replicaUrl, 'delete from session');
   expect(await listedIds(test)).toContain(id);
   expect(readsOf(test)).toMatchObject({ replica: 1, isUsable: false });
+});
+
+it('uses the other standby after a failover as soon as it has recorded the new timeline', async () => {
+  const { primary, standby, databaseUrl, start } = await startReplicated();
+  const other = await startCluster({ standbyOf: primary.url });
+  const proxy = await startFaultProxy(databaseUrl);
+  onTestFinished(() => proxy.close());
+  const databaseReplicas = { urls: [onServer(databaseUrl, other.url)], maxLagMs: 10_000 };
+  const test = await start({ databaseUrl: proxy.databaseUrl, databaseReplicas });
+  const before = await createSession(test);
+  expect(await listedIds(test)).toContain(before);
+  // The standby that is promoted must have everything.
+  const [{ lsn } = { lsn: '' }] = await onDatabase<{ lsn: string }>(
+    primary.url,
+    'select pg_current_wal_flush_lsn() as lsn',
+  );
+  const replayed = `select pg_last_wal_replay_lsn() >= '${lsn}' as "isReached"`;
+  await vi.waitFor(async () => expect(await onDatabase(standby.url, replayed)).toEqual([{ isReached: true }]), {
+    timeout: 60_000,
+  });
+  proxy.refuse();
+  await primary.stop();
+  await standby.promote();
+  proxy.moveTo(standby.url);
+  proxy.accept();
+  const { port } = new URL(standby.url);
+  await onDatabase(
+    other.url,
+    `alter system set primary_conninfo = 'host=127.0.0.1 port=${port} user=postgres'`,
+    'select pg_reload_conf()',
+  );
+  const created = await vi.waitFor(() => createSession(test), { timeout: 60_000 });
+  await waitUntilUnusable(test);
+  expect(await listedIds(test)).toEqual(expect.arrayContaining([before, created]));
+  const isThere = `select 1 from session where id = '${created}'`;
+  await vi.waitFor(async () => expect(await onDatabase(onServer(databaseUrl, other.url), isThere)).toHaveLength(1), {
+    timeout: 60_000,
+  });
+  const { replica } = readsOf(test);
+  expect(await listedIds(test)).toContain(created);
+  expect(readsOf(test)).toMatchObject({ replica, isUsable: false });
+  // The restartpoint, which would come after some minutes.
+  await onDatabase(standby.url, 'checkpoint');
+  await vi.waitFor(
+    async () => {
+      await onDatabase(other.url, 'checkpoint');
+      expect(readsOf(test).isUsable).toBe(true);
+    },
+    { timeout: 60_000 },
+  );
+  expect(await listedIds(test)).toEqual(expect.arrayContaining([before, created]));
+  expect(readsOf(test).replica).toBeGreaterThan(replica);
 });
 
 it('shows replicas in the metrics', async () => {

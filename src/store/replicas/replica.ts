@@ -17,6 +17,8 @@ const answerLimit = { 'query_timeout': 2_000 } as const;
 const pauseMs = { first: 1, max: 10 } as const;
 /** serialization_failure and deadlock_detected: a standby cancels statements that its replay conflicts with. */
 const conflicts = new Set(['40001', '40P01']);
+/** query_canceled: the statement took too long, which it may do on any server. */
+const canceled = '57014';
 
 /** The state of a replica, for metrics. */
 export interface ReplicaState {
@@ -202,7 +204,7 @@ async function requireIdentity(client: pg.PoolClient, identity: string): Promise
 /** Tells if an error of a statement says something about the replica, and not about the statement. */
 function endsUse(error: unknown): boolean {
   const { code } = error as { code?: string };
-  return code === undefined || conflicts.has(code) || isUnavailable(error);
+  return code === undefined || conflicts.has(code) || (code !== canceled && isUnavailable(error));
 }
 
 function reasonOf(error: unknown): string {

@@ -21,6 +21,7 @@ import { measureStart } from './start.ts';
 import { type Bench, createBench, openCluster } from './support/bench.ts';
 import { measures, type Row, toJson, toTable } from './support/measures.ts';
 import { isSelected, readOptions, usage } from './support/options.ts';
+import { measureTraces } from './traces.ts';
 
 /** The prefix of a row's name, and the function that measures it. */
 const measurements: readonly (readonly [name: string, measure: (bench: Bench) => Promise<Row[]>])[] = [
@@ -40,6 +41,7 @@ const measurements: readonly (readonly [name: string, measure: (bench: Bench) =>
   ['big-tables', measureBigTables],
   ['rows-read', measureRowsRead],
   ['pglite', measurePglite],
+  ['traces', measureTraces],
   ['start', measureStart],
 ];
 

@@ -24,6 +24,7 @@ const high = (title: string, unit: string, bar: number | null, hope: number | nu
 export const measures = {
   'graphql-page/cpu': low('GraphQL page, 20 sessions × 5 messages: CPU', '× PostGraphile', 0.6, 0.35),
   'graphql-page/throughput': high('GraphQL page, 20 sessions × 5 messages: throughput', '× bare', 0.4, 0.6),
+  'traces/cpu': low('GraphQL page with traces of 1 % of requests: CPU', '× without', null, 1.01),
   'rest-lists/v1-cpu': low('v1 session list of 100: CPU', '× bare', 2.5, 1.5),
   'rest-lists/v3-cpu': low('v3 session list of 100: CPU', '× bare', 2.5, 1.5),
   'one-session/graphql-cpu': low('session(id): CPU', '× bare', 3, 2),

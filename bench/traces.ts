@@ -1,0 +1,89 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pageRequest, pageSeed } from './graphql-page.ts';
+import type { Bench, Database, Server } from './support/bench.ts';
+import type { LoadResult } from './support/load.ts';
+import type { Row } from './support/measures.ts';
+import { cpuMs, type Script } from './support/processes.ts';
+import { seed } from './support/seed.ts';
+
+/** Requests of one process before the next one has its turn: drift of the machine affects all of them. */
+const requestsPerTurn = 100;
+
+/**
+ * The CPU of the GraphQL page with traces of one request in a hundred, as a ratio to a process without traces. The difference is smaller
+ * than that between two processes of the same build, whose code V8 compiles differently. So several pairs of processes are compared,
+ * and a second process without traces shows the error.
+ */
+export async function measureTraces(bench: Bench): Promise<Row[]> {
+  const database = await bench.createDatabase();
+  const first = await bench.startServer(database);
+  await seed(database.client, { ...pageSeed, organizationId: first.organizationId });
+  const endpoint = await startReceiver(bench);
+  const load = bench.startScript('load');
+  const traced: number[] = [];
+  const control: number[] = [];
+  for (let group = 0; group < (bench.options.isQuick ? 2 : 6); group++) {
+    const ratios = await compareProcesses(bench, database, { first, endpoint, load });
+    traced.push(...ratios.traced);
+    control.push(...ratios.control);
+    bench.progress(`  traces: ${textOf(traced)}; control: ${textOf(control)}`);
+  }
+  return [{ name: 'traces/cpu', value: meanOf(traced), note: `${textOf(traced)}; without traces ${textOf(control)}` }];
+}
+
+interface Setting {
+  readonly first: Server;
+  readonly endpoint: string;
+  readonly load: Script;
+}
+
+/** Compares three new processes: one with traces and two without. Returns the ratios of its CPU to that of the first without, by round. */
+async function compareProcesses(bench: Bench, database: Database, { first, endpoint, load }: Setting) {
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: '0.01' };
+  const plain = await bench.startServer(database);
+  const traced = await bench.startServer(database, { env });
+  const control = await bench.startServer(database);
+  const all = [plain, traced, control];
+  const costOf = async ({ pid, url }: Server, times: number) => {
+    const before = cpuMs(pid);
+    const request = { url, requests: [pageRequest(first)], connections: 16, ms: 60_000, isVarying: false, times };
+    const { count } = await load.ask<LoadResult>(request);
+    return (cpuMs(pid) - before) / count;
+  };
+  // Until V8 has compiled the code.
+  for (const server of all) await costOf(server, 4_000);
+  const ratios = { traced: [] as number[], control: [] as number[] };
+  for (let round = 0; round < 12; round++) {
+    // The order rotates, so that none has the place after another one always.
+    const turns = all.map((_, n) => all[(n + round) % all.length] as Server);
+    const sums = new Map<Server, number>();
+    for (let turn = 0; turn < 4; turn++)
+      for (const server of turns) sums.set(server, (sums.get(server) ?? 0) + (await costOf(server, requestsPerTurn)));
+    const base = sums.get(plain) as number;
+    ratios.traced.push((sums.get(traced) as number) / base);
+    ratios.control.push((sums.get(control) as number) / base);
+  }
+  for (const server of all) await server.stop();
+  return ratios;
+}
+
+/** Starts a receiver of traces that accepts everything. Returns its address. */
+async function startReceiver(bench: Bench): Promise<string> {
+  const receiver = createServer((request, response) => {
+    request.resume().on('end', () => response.setHeader('content-type', 'application/json').end('{}'));
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  bench.defer(() => receiver.closeAllConnections());
+  bench.defer(() => receiver.close());
+  return `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+}
+
+const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** The mean, and its standard error. */
+function textOf(values: readonly number[]): string {
+  const mean = meanOf(values);
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1);
+  return `${mean.toFixed(4)} ± ${Math.sqrt(variance / values.length).toFixed(4)}`;
+}

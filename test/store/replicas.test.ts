@@ -55,8 +55,8 @@ it('refuses addresses that lead to no standby of the database, in a sentence', a
   await onDatabase(primary.url, 'create database another');
   const at = (url: string, database = 'postgres') => `127.0.0.1:${new URL(url).port}, database "${database}"`;
   const refusal = (url: string) => open(primary.url, [standby.url, url]).then(String, (error: Error) => error.message);
-  expect(await refusal(primary.url)).toBe(
-    `DATABASE_REPLICA_URLS: PostgreSQL at ${at(primary.url)} is not a standby. Only physical standbys of DATABASE_URL can be read replicas.`,
+  expect(await refusal(other.url)).toBe(
+    `DATABASE_REPLICA_URLS: PostgreSQL at ${at(other.url)} is not a standby. Only physical standbys of DATABASE_URL can be read replicas.`,
   );
   expect(await refusal(standbyOfOther.url)).toBe(
     `DATABASE_REPLICA_URLS: PostgreSQL at ${at(standbyOfOther.url)} is a standby of another cluster than DATABASE_URL (${at(primary.url)}).`,
@@ -88,6 +88,16 @@ it('starts without a replica that does not answer, uses it when it does, and lea
   expect(lines.slice(1)).toEqual([expect.objectContaining({ message: 'A read replica is used again.' })]);
   await store.close();
   await vi.waitFor(() => expect(proxy.count()).toBe(0), patience);
+});
+
+it('starts with a standby that was promoted, says so and does not use it', async () => {
+  const primary = await startCluster();
+  const promoted = await startCluster({ standbyOf: primary.url });
+  await promoted.promote();
+  const store = await open(primary.url, [promoted.url]);
+  expect(await store.readList(targetOf)).toBe('primary');
+  await vi.waitFor(() => expect(lines).toMatchObject([{ reason: 'it is no standby any more' }]), patience);
+  expect(replicaOf(store)).toMatchObject({ isUsable: false, reads: 0 });
 });
 
 it('reads from the primary what a replica stops answering in the middle', async () => {

@@ -24,8 +24,8 @@ interface Primary {
 }
 
 /**
- * Opens the replicas of a primary. Throws a sentence, without passwords, if an address leads to a server that is no standby of this
- * database. A replica that does not answer is used when it does.
+ * Opens the replicas of a primary. Throws a sentence, without passwords, if an address leads to another database. A replica that does not
+ * answer, or was promoted, is used when it is a standby that answers.
  */
 export async function openReplicas(
   { urls, maxLagMs }: ReplicaSettings,
@@ -45,13 +45,16 @@ export async function openReplicas(
     urls.map((url) =>
       requireReplica(url, { url: primary.url, identity }).catch((error: Error) => {
         // The first check of the replica reports it.
-        if (!isUnavailable(error)) throw error;
+        if (!isUnavailable(error) && !(error instanceof NoStandbyError)) throw error;
       }),
     ),
   );
   const replicas = urls.map((url) => openReplica(url, { server: serverOf(url), identity, limits, maxLagMs, log }));
   return startReplicas(replicas, primary.driver);
 }
+
+/** The refusal of the database itself, or of a promoted standby: only an operator can know which of them takes writes. */
+class NoStandbyError extends Error {}
 
 /**
  * Throws a sentence, without passwords, if an address does not lead to a physical standby of the database with this identity, or a
@@ -66,9 +69,8 @@ export async function requireReplica(
     throw new Error(`DATABASE_REPLICA_URLS: ${error.message}`, { cause: error });
   });
   if (!found.isStandby) {
-    throw new Error(
-      `DATABASE_REPLICA_URLS: PostgreSQL at ${server} is not a standby. Only physical standbys of DATABASE_URL can be read replicas.`,
-    );
+    const message = `DATABASE_REPLICA_URLS: PostgreSQL at ${server} is not a standby. Only physical standbys of DATABASE_URL can be read replicas.`;
+    throw found.identity === primary.identity ? new NoStandbyError(message) : new Error(message);
   }
   if (found.identity === primary.identity) return;
   const isSameCluster = clusterOf(found.identity) === clusterOf(primary.identity);

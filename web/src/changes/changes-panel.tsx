@@ -126,7 +126,8 @@ function TurnChanges(props: ChangesPanelProps & { readonly turn: number | null }
       </p>
       {shown === null && error !== null && <Failed message={error.message} onRetry={showLatest} />}
       {shown === null && error === null && <Loading label={texts.loadingTheChanges} />}
-      {shown !== null && repository === null && <NoChanges reason={reasonOf(props)} />}
+      {shown !== null && repository === null && isRefreshing && <Loading label={texts.refreshing} />}
+      {shown !== null && repository === null && !isRefreshing && <NoChanges reason={reasonOf(props)} />}
       {repository !== null && (
         <>
           <Summary changes={repository} read={loaded.read} />

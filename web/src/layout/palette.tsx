@@ -79,6 +79,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     else if (event.key === 'ArrowUp') activate(choices.at(Math.max(at, 0) - 1));
     else if (event.key === 'Enter' && shown.current === text.trim()) (choices[at] ?? choices[0])?.click();
     else if (event.key === 'Enter') isEntered.current = true;
+    // The browser would only clear the field.
+    else if (event.key === 'Escape') onClose();
     else return;
     event.preventDefault();
   };

@@ -52,3 +52,6 @@ export function repositoryError(
   const end = [list, String(index), ...(field === null ? [] : [field])].join(' ');
   return errors?.find(({ path }) => (path ?? []).join(' ').endsWith(end))?.message ?? null;
 }
+
+/** Returns true if a text may be the name or the address of a repository: `owner/name`, or a URL. */
+export const mayBeRepository = (text: string): boolean => /[^/]\/[^/]/.test(text);

@@ -8,7 +8,13 @@ import { Icon } from '../ui/icons.tsx';
 import { Picker } from '../ui/picker.tsx';
 import { problemText } from '../ui/problem-text.ts';
 import { visible } from '../ui/visible.ts';
-import { addRepository, type ChosenRepository, maxRepositories, repositoryError } from './chosen-repository.ts';
+import {
+  addRepository,
+  type ChosenRepository,
+  maxRepositories,
+  mayBeRepository,
+  repositoryError,
+} from './chosen-repository.ts';
 import { useSeesForges } from './use-forge-choices.ts';
 import { useRepositoryChecks } from './use-repository-checks.ts';
 import { useOfferedRepositories } from './use-repository-choices.ts';
@@ -46,7 +52,7 @@ export function RepositoriesPicker(props: RepositoriesPickerProps) {
         label={label}
         source={source}
         value=""
-        takesOther
+        takesOther={mayBeRepository}
         keepsTyped
         placeholder={texts.placeholder}
         emptyText={seesForges ? texts.emptyTextWithForges : texts.emptyText}

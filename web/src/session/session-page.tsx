@@ -268,7 +268,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
                 messages={queue.messages}
                 read={queue.read}
                 mayChange={mayChange && closed === null}
-                label={queueLabel({ isClosed: closed !== null, isWorking: isWorking || isQueued, hasFailed })}
+                label={queueLabel({ isClosed: closed !== null, isWorking: isWorking || isQueued, hasFailed, status })}
               />
             </FilesContext>
             {pendingQuestion && (
@@ -329,11 +329,13 @@ interface QueueState {
   readonly isClosed: boolean;
   readonly isWorking: boolean;
   readonly hasFailed: boolean;
+  readonly status: string;
 }
 
-function queueLabel({ isClosed, isWorking, hasFailed }: QueueState): string {
+function queueLabel({ isClosed, isWorking, hasFailed, status }: QueueState): string {
   if (isClosed) return texts.notDelivered;
   if (isWorking) return texts.queued;
+  if (status === 'SUSPENDED') return texts.waitsForResume;
   return hasFailed ? texts.notAnswered : texts.waits;
 }
 

@@ -138,6 +138,7 @@ export const sessionPage = {
   queued: 'Queued',
   notAnswered: 'Not answered',
   waits: 'Held: sent with your next message',
+  waitsForResume: 'Held: sent when the session resumes',
   terminated: 'This session was terminated and no longer accepts messages.',
   expired: 'This session expired and no longer accepts messages.',
   archived: 'This session is archived. Unarchive it to send messages.',

@@ -24,7 +24,7 @@ export const turnLoss = {
   suspendLabel: 'Suspend',
   archiveTitle: (count: number) => plural(count, { one: 'Archive this session?', other: 'Archive # sessions?' }),
   suspend: {
-    work: 'The agent stops now, and its turn ends unfinished. After you resume the session, send a message or select Retry.',
+    work: 'The agent stops now, and its turn ends unfinished. When you resume the session, waiting messages are sent. If there are none, send one or select Retry.',
     question:
       'The agent’s question closes without an answer, and its turn ends. After you resume the session, send a message or select Retry.',
   },

@@ -31,7 +31,7 @@ interface PickerProps extends FieldProps {
   /** Shown instead of "No matches" if the source has no choices at all. */
   readonly emptyText?: string;
   /** True if typed text that is no choice may be selected. */
-  readonly takesOther?: boolean;
+  readonly takesOther?: boolean | ((typed: string) => boolean);
   /** True if typed text is selected when the field loses the focus, instead of being dropped. */
   readonly keepsTyped?: boolean;
   readonly onChange?: (value: string, choice: Choice | null) => void;
@@ -82,7 +82,8 @@ export function Picker(props: PickerProps) {
   const shown = useMemo(() => {
     const fitting = all.filter(({ label: name, under }) => matchesText(`${name} ${under ?? ''}`, text ?? ''));
     const typed = text?.trim() ?? '';
-    const isOther = takesOther && typed !== '' && !all.some((choice) => choice.value === typed);
+    const isTaken = typeof takesOther === 'function' ? takesOther(typed) : takesOther;
+    const isOther = isTaken && typed !== '' && !all.some((choice) => choice.value === typed);
     return isOther ? [...fitting, { value: typed, label: typed, under: texts.use({ value: typed }) }] : fitting;
   }, [all, text, takesOther]);
   const wantsMore = isOpen

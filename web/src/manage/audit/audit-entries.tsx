@@ -127,12 +127,12 @@ function Entries({ entries, hasNext, isLoadingNext, loadNext, hasOrganizations =
         <div>
           {action ? actionText(action) : texts.unknownAction}
           {targetId && !session && !isOfMessage(targetId) && (
-            <span className="under" title={targetId}>
+            <span className="under target" title={targetId}>
               {visible(names.get(targetId) ?? targetId)}
             </span>
           )}
           {session && (
-            <Link className="under" href={sessionAddress(session.sessionId)}>
+            <Link className="under target" href={sessionAddress(session.sessionId)} title={plainTitle(session.title)}>
               {plainTitle(session.title)}
             </Link>
           )}
@@ -163,9 +163,13 @@ function Entries({ entries, hasNext, isLoadingNext, loadNext, hasOrganizations =
 
 /** The principal; with an automation, both, or the automation alone if no user owns it. */
 function Actor({ actorName, automation }: Pick<Entry, 'actorName' | 'automation'>) {
-  if (!automation) return actorName ? visible(actorName) : <span className="soft">{texts.keyOrService}</span>;
+  if (!automation) {
+    return (
+      <div className="actor">{actorName ? visible(actorName) : <span className="soft">{texts.keyOrService}</span>}</div>
+    );
+  }
   return (
-    <div>
+    <div className="actor">
       {actorName && visible(actorName)}
       <Link className={actorName ? 'under' : undefined} href={`/manage/automations/${automation.automationId}`}>
         {texts.automation({ name: visible(automation.name) })}

@@ -277,7 +277,8 @@ describe.skipIf(missing !== null)('the list of sessions', { timeout: 240_000 }, 
     await page.getByRole('link', { name: 'Of the past' }).waitFor();
     await page.reload();
     await page.getByRole('link', { name: 'Of the past' }).waitFor();
-    expect(await page.getByRole('combobox', { name: 'Tag' }).inputValue()).toBe('before');
+    // The field knows the tag when its choices are loaded.
+    await expect.poll(() => page.getByRole('combobox', { name: 'Tag' }).inputValue()).toBe('before');
     await pick(page, 'Tag', 'now');
     await page.getByRole('link', { name: 'Of today' }).waitFor();
     await page.context().close();

@@ -11,9 +11,9 @@ import { seed } from './support/seed.ts';
 const requestsPerTurn = 100;
 
 /**
- * The CPU of the GraphQL page with traces of one request in a hundred, as a ratio to a process without traces. The difference is smaller
- * than that between two processes of the same build, whose code V8 compiles differently. So several pairs of processes are compared,
- * and a second process without traces shows the error.
+ * The CPU of the GraphQL page with traces of one request in a hundred, as a ratio to the mean of two processes without traces. The
+ * difference is smaller than that between two processes of the same build. So several groups are compared, in which the process
+ * with traces starts first, second and third in turn, and the ratio of the two others shows the error.
  */
 export async function measureTraces(bench: Bench): Promise<Row[]> {
   const database = await bench.createDatabase();
@@ -23,8 +23,8 @@ export async function measureTraces(bench: Bench): Promise<Row[]> {
   const load = bench.startScript('load');
   const traced: number[] = [];
   const control: number[] = [];
-  for (let group = 0; group < (bench.options.isQuick ? 2 : 6); group++) {
-    const ratios = await compareProcesses(bench, database, { first, endpoint, load });
+  for (let group = 0; group < (bench.options.isQuick ? 3 : 6); group++) {
+    const ratios = await compareProcesses(bench, database, { first, endpoint, load, position: group % 3 });
     traced.push(...ratios.traced);
     control.push(...ratios.control);
     bench.progress(`  traces: ${textOf(traced)}; control: ${textOf(control)}`);
@@ -36,15 +36,20 @@ interface Setting {
   readonly first: Server;
   readonly endpoint: string;
   readonly load: Script;
+  /** The process with traces starts after this many others. */
+  readonly position: number;
 }
 
-/** Compares three new processes: one with traces and two without. Returns the ratios of its CPU to that of the first without, by round. */
-async function compareProcesses(bench: Bench, database: Database, { first, endpoint, load }: Setting) {
+/**
+ * Compares three new processes: one with traces and two without. Returns, by round, the ratio of its CPU to the mean of theirs, and the
+ * ratio of the second of them to the first.
+ */
+async function compareProcesses(bench: Bench, database: Database, { first, endpoint, load, position }: Setting) {
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: '0.01' };
-  const plain = await bench.startServer(database);
-  const traced = await bench.startServer(database, { env });
-  const control = await bench.startServer(database);
-  const all = [plain, traced, control];
+  const all: Server[] = [];
+  for (let n = 0; n < 3; n++) all.push(await bench.startServer(database, n === position ? { env } : {}));
+  const traced = all[position] as Server;
+  const [plain, control] = all.filter((each) => each !== traced) as [Server, Server];
   const costOf = async ({ pid, url }: Server, times: number) => {
     const before = cpuMs(pid);
     const request = { url, requests: [pageRequest(first)], connections: 16, ms: 60_000, isVarying: false, times };
@@ -55,14 +60,18 @@ async function compareProcesses(bench: Bench, database: Database, { first, endpo
   for (const server of all) await costOf(server, 4_000);
   const ratios = { traced: [] as number[], control: [] as number[] };
   for (let round = 0; round < 12; round++) {
-    // The order rotates, so that none has the place after another one always.
+    // The order rotates, so that none has the position after another one always.
     const turns = all.map((_, n) => all[(n + round) % all.length] as Server);
     const sums = new Map<Server, number>();
     for (let turn = 0; turn < 4; turn++)
       for (const server of turns) sums.set(server, (sums.get(server) ?? 0) + (await costOf(server, requestsPerTurn)));
-    const base = sums.get(plain) as number;
-    ratios.traced.push((sums.get(traced) as number) / base);
-    ratios.control.push((sums.get(control) as number) / base);
+    const [own, one, other] = [traced, plain, control].map((server) => sums.get(server) as number) as [
+      number,
+      number,
+      number,
+    ];
+    ratios.traced.push((2 * own) / (one + other));
+    ratios.control.push(other / one);
   }
   for (const server of all) await server.stop();
   return ratios;

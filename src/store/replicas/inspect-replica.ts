@@ -9,8 +9,8 @@ import { readPosition } from './wal-position.ts';
 export type ReplicaFacts = { readonly lagMs: number } | { readonly problem: string };
 
 /**
- * Compares a replica with its primary once. Throws a sentence, without passwords, if the address does not lead to a standby of the primary
- * that answers.
+ * Compares a replica with its primary once. Throws a sentence, without passwords, unless the address leads to a reachable standby of the
+ * primary.
  */
 export async function inspectReplica(url: string, primaryUrl: string, maxLagMs: number): Promise<ReplicaFacts> {
   const at = performance.now();

@@ -220,7 +220,7 @@ export function BulkBar({ organizationId, target, count: selectedCount, isArchiv
       {openDialog === 'put' && (
         <Confirm
           title={isArchived ? texts.unarchiveAllTitle : texts.archiveAllTitle}
-          text={texts.includesUnshown}
+          text={isArchived ? texts.includesUnshown : `${texts.includesUnshown} ${texts.archiveEndsTurns}`}
           confirmLabel={putLabel}
           tone="primary"
           onClose={() => setOpenDialog(null)}

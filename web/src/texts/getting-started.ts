@@ -21,7 +21,7 @@ export const examples = {
     'say I am the demo agent: I have no model, and each line of your prompt is one of my commands.',
     'ask Which language should the greeting have?',
     'write hello.md # Hello',
-    'say I wrote **hello.md**. You find it under Files.',
+    'say I wrote **hello.md**. Open the **Files** tab to read it.',
   ].join('\n'),
   reportPrompt:
     'Create sales.csv with 200 invented sales of four products in one year. Write a script that adds them up by month and ' +

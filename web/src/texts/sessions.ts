@@ -13,6 +13,8 @@ export const bulkBar = {
 
   tag: 'Tag',
   includesUnshown: 'This includes sessions that are not shown yet.',
+  archiveEndsTurns:
+    'Archiving suspends sessions: open turns end unfinished, and open questions close without an answer.',
   addTags: 'Add tags',
   tagsHint: 'Separate tags with commas. Existing tags are kept.',
   suggestions: 'Suggested tags',
@@ -34,9 +36,9 @@ export const turnLoss = {
   },
   archiveSeveral: (count: number) =>
     plural(count, {
-      one: 'Archiving suspends sessions. The turn of # session ends unfinished, and its question closes without an answer.',
+      one: 'Archiving suspends sessions. The turn of # session ends unfinished, and its open question closes without an answer.',
       other:
-        'Archiving suspends sessions. The turns of # sessions end unfinished, and their questions close without an answer.',
+        'Archiving suspends sessions. The turns of # sessions end unfinished, and their open questions close without an answer.',
     }),
 };
 

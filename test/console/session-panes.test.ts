@@ -113,9 +113,8 @@ describe.skipIf(missing !== null)('the panes of a session page', { timeout: 240_
     expect(await page.getByRole('button', { name: 'Suspend' }).count()).toBe(0);
     await tab(page, 'Details').click();
     expect(await log(page).count()).toBe(0);
-    // The buttons of the session.
     const panel = page.getByRole('tabpanel', { name: 'Details' });
-    await panel.getByRole('button', { name: 'Terminate' }).waitFor();
+    await panel.waitFor();
     await expect.poll(() => overflow(page)).toBeLessThanOrEqual(0);
     expect(await seriousFindings(page)).toEqual([]);
     await picture('session-details-of-phone');
@@ -129,5 +128,43 @@ describe.skipIf(missing !== null)('the panes of a session page', { timeout: 240_
     await page.getByText('This session was terminated and no longer accepts messages.').waitFor();
     await page.goBack();
     await panel.waitFor();
+  });
+
+  it('have a menu of all actions where there is little room, which the keyboard can use', async () => {
+    const id = await createSession(service.test, { prompt: 'Wait', title: 'Actions' });
+    const { page, picture } = await open(`/sessions/${id}`);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const opener = page.getByRole('button', { name: 'Session actions' });
+    await opener.click();
+    const menu = page.getByRole('menu', { name: 'Session actions' });
+    const focused = () => menu.locator(':focus').textContent();
+    expect(await menu.getByRole('menuitem').allTextContents()).toEqual([
+      'Rename session',
+      'Suspend session',
+      'Terminate session',
+      'Archive session',
+    ]);
+    await expect.poll(focused).toBe('Rename session');
+    await expect.poll(() => overflow(page)).toBeLessThanOrEqual(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    await picture('session-menu-of-phone');
+    await page.keyboard.press('ArrowUp');
+    expect(await focused()).toBe('Archive session');
+    await page.keyboard.press('Escape');
+    await menu.waitFor({ state: 'detached' });
+    await expect.poll(() => opener.evaluate((button) => button === document.activeElement)).toBe(true);
+    await page.keyboard.press('Enter');
+    await menu.waitFor();
+    await log(page).click();
+    await menu.waitFor({ state: 'detached' });
+    await opener.click();
+    await menu.getByRole('menuitem', { name: 'Rename session' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit session' });
+    await dialog.getByLabel('Title').fill('Renamed by menu');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Renamed by menu' }).waitFor();
+    await opener.click();
+    await menu.getByRole('menuitem', { name: 'Archive session' }).click();
+    await page.getByText('Session archived.').waitFor();
   });
 });

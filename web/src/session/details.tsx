@@ -34,14 +34,12 @@ interface DetailsProps {
   readonly session: details_session$key;
   /** True if the viewer may edit the title and the tags. */
   readonly mayEdit: boolean;
-  /** Called with the element for the buttons of the session; null: they are elsewhere. */
-  readonly actions: ((element: HTMLElement | null) => void) | null;
   /** Further parts, before the options of the agent. */
   readonly children?: ReactNode;
 }
 
 /** The details of a session besides its messages, updated by the page's subscription. */
-export function Details({ session: reference, mayEdit, actions, children }: DetailsProps) {
+export function Details({ session: reference, mayEdit, children }: DetailsProps) {
   const session = useFragment(
     graphql`
       fragment details_session on Session @throwOnFieldError {
@@ -92,7 +90,7 @@ export function Details({ session: reference, mayEdit, actions, children }: Deta
             url
           }
         }
-        ...editSession_session
+        ...useEditSession_session
         ...pullRequests_session
         ...repositories_session
         ...subSessions_session
@@ -107,7 +105,6 @@ export function Details({ session: reference, mayEdit, actions, children }: Deta
   const isAsleep = status === 'EXIT' || status === 'SUSPENDED' || status === 'ERROR';
   return (
     <div className="details">
-      {actions && <div className="session-actions" ref={actions} />}
       <RepositoryFacts session={session} />
       <PullRequests session={session} />
       {attachments.nodes.length > 0 && (

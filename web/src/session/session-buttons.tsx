@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import { createPortal } from 'react-dom';
 import { graphql, useFragment } from 'react-relay';
 import type { RecordSourceSelectorProxy } from 'relay-runtime';
 import type { sessionButtons_session$key } from '../__generated__/sessionButtons_session.graphql.ts';
@@ -16,17 +15,24 @@ import { common } from '../texts/common.ts';
 import { sessionButtons as texts } from '../texts/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/dialog.tsx';
+import { MenuButton, type MenuItem } from '../ui/menu.tsx';
 import { useToasts } from '../ui/toasts.tsx';
 
-/** Buttons for a session, depending on its status: suspend or resume, terminate, archive. */
-export function SessionButtons({
-  session: reference,
-  slot,
-}: {
+interface SessionAction extends MenuItem {
+  /** The label of the button: the verb alone. */
+  readonly verb: string;
+  readonly isBusy: boolean;
+}
+
+interface SessionButtonsProps {
   readonly session: sessionButtons_session$key;
-  /** The element that shows them; null: they are shown here. */
-  readonly slot: HTMLElement | null;
-}) {
+  /** True for a menu of all actions, with `before` as the first, instead of a button for each. */
+  readonly isMenu: boolean;
+  readonly before: MenuItem;
+}
+
+/** Actions on a session, depending on its status: suspend or resume, terminate, archive. The palette has them too. */
+export function SessionButtons({ session: reference, isMenu, before }: SessionButtonsProps) {
   const session = useFragment(
     graphql`
       fragment sessionButtons_session on Session {
@@ -141,41 +147,40 @@ export function SessionButtons({
   const askToPut = () =>
     session.isArchived ? void put(false) : guardTurns('archive', [session], () => void put(true));
   const wake = () => void resume(variables, set({ status: 'RESUMING' }));
-  usePageActions([
-    ...(isAwake ? [{ label: texts.suspendSession, icon: 'pause', run: askToSleep } as const] : []),
-    ...(isSuspended && !session.isArchived ? [{ label: texts.resumeSession, icon: 'play', run: wake } as const] : []),
-    {
-      label: session.isArchived ? texts.unarchiveSession : texts.archiveSession,
-      icon: 'archive',
-      run: askToPut,
-    },
-    ...(isOver ? [] : [{ label: texts.terminateSession, icon: 'power', run: () => setAsking(true) } as const]),
-  ]);
-  const buttons = (
-    <div className="actions">
-      {isAwake && (
-        <Button size="small" icon="pause" isBusy={isSuspending} onClick={askToSleep}>
-          {texts.suspend}
-        </Button>
-      )}
-      {isSuspended && !session.isArchived && (
-        <Button size="small" icon="play" isBusy={isResuming} onClick={wake}>
-          {texts.resume}
-        </Button>
-      )}
-      {!isOver && (
-        <Button size="small" icon="power" tone="danger" isBusy={isTerminating} onClick={() => setAsking(true)}>
-          {common.terminate}
-        </Button>
-      )}
-      <Button size="small" icon="archive" isBusy={isArchiving || isUnarchiving} onClick={askToPut}>
-        {session.isArchived ? common.unarchive : common.archive}
-      </Button>
-    </div>
-  );
+  const actions: SessionAction[] = [];
+  if (isAwake) {
+    const verb = texts.suspend;
+    actions.push({ label: texts.suspendSession, verb, icon: 'pause', isBusy: isSuspending, run: askToSleep });
+  }
+  if (isSuspended && !session.isArchived) {
+    actions.push({ label: texts.resumeSession, verb: texts.resume, icon: 'play', isBusy: isResuming, run: wake });
+  }
+  if (!isOver) {
+    const [label, verb] = [texts.terminateSession, common.terminate];
+    const ask = () => setAsking(true);
+    actions.push({ label, verb, icon: 'power', tone: 'danger', isBusy: isTerminating, run: ask });
+  }
+  actions.push({
+    label: session.isArchived ? texts.unarchiveSession : texts.archiveSession,
+    verb: session.isArchived ? common.unarchive : common.archive,
+    icon: 'archive',
+    isBusy: isArchiving || isUnarchiving,
+    run: askToPut,
+  });
+  usePageActions([before, ...actions]);
   return (
     <>
-      {slot ? createPortal(buttons, slot) : buttons}
+      {isMenu ? (
+        <MenuButton label={texts.actions} items={[before, ...actions]} isBusy={actions.some(({ isBusy }) => isBusy)} />
+      ) : (
+        <div className="actions">
+          {actions.map(({ verb, icon, tone, isBusy, run }) => (
+            <Button key={verb} size="small" icon={icon} tone={tone ?? 'plain'} isBusy={isBusy} onClick={run}>
+              {verb}
+            </Button>
+          ))}
+        </div>
+      )}
       {turnDialog}
       {isAsking && (
         <Confirm

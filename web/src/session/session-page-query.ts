@@ -53,7 +53,7 @@ export const sessionPageDocument = graphql`
       ...repositories_session
       ...forkedFrom_session
       ...details_session
-      ...editSession_session
+      ...useEditSession_session
       ...outputPanel_session
       ...workspaceNote_session
       ...quotaNote_session

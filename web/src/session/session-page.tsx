@@ -28,7 +28,6 @@ import { hasNewMessage } from './can-retry.ts';
 import { Checkpoints } from './checkpoints.tsx';
 import { Composer } from './composer.tsx';
 import { Details } from './details.tsx';
-import { EditSession } from './edit-session.tsx';
 import { ForkedFrom } from './forked-from.tsx';
 import { KeyAction } from './key-action.tsx';
 import { MissingSession } from './missing-session.tsx';
@@ -48,6 +47,7 @@ import { Transcript } from './transcript.tsx';
 import { lastPlan } from './transcript-rows.ts';
 import { UnansweredContext } from './unanswered.tsx';
 import { useChoose } from './use-answer.ts';
+import { useEditSession } from './use-edit-session.tsx';
 import { useRepositoryStep } from './use-repository-step.ts';
 import { useReturn } from './use-return.ts';
 import { useSessionTabs } from './use-session-tabs.ts';
@@ -83,7 +83,7 @@ const subscription = graphql`
       ...sessionButtons_session
       ...repositories_session
       ...details_session
-      ...editSession_session
+      ...useEditSession_session
       ...outputPanel_session
       ...workspaceNote_session
       ...quotaNote_session
@@ -177,8 +177,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
   const tabs = useSessionTabs(id, { ...session, plan }, isSplit);
   const [width, rememberWidth] = useRemembered('session-width');
   const [comments] = useState(() => new CommentDraft(sessionId));
-  // Where there is little room, the buttons are in the details.
-  const [actions, setActions] = useState<HTMLElement | null>(null);
+  const [edit, editDialog] = useEditSession(session);
   return (
     <CommentsContext value={mayChange && closed === null ? comments : null}>
       <div className="page full session" ref={page}>
@@ -193,14 +192,22 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
           </Link>
           <div className="session-name">
             <h1 title={title}>{title}</h1>
-            {mayChange && isSplit && <EditSession session={session} isBesideTitle />}
+            {mayChange && isSplit && (
+              <Button size="small" tone="quiet" icon="edit" aria-label={texts.rename} onClick={edit} />
+            )}
             <span role="status">
               <StatusBadge {...shownStatus} endReason={endReason} />
             </span>
             {isArchived && <span className="tag">{common.archived}</span>}
             <OtherViewers others={presence.others} />
           </div>
-          {mayChange && <SessionButtons session={session} slot={isSplit ? null : actions} />}
+          {mayChange && (
+            <SessionButtons
+              session={session}
+              isMenu={!isSplit}
+              before={{ label: texts.rename, icon: 'edit', run: edit }}
+            />
+          )}
           {isSplit && (
             <Button
               tone="quiet"
@@ -308,7 +315,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
             {...{ tabs, isSplit, session, transcript, plan }}
             isTurnOpen={isWorking && status === 'RUNNING'}
             details={
-              <Details session={session} mayEdit={mayChange} actions={isSplit ? null : setActions}>
+              <Details session={session} mayEdit={mayChange}>
                 {mayChange && (
                   <Checkpoints
                     sessionId={sessionId}
@@ -320,6 +327,7 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
             }
           />
         </div>
+        {editDialog}
       </div>
     </CommentsContext>
   );

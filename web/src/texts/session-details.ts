@@ -45,7 +45,6 @@ export const details = {
 
 export const editSession = {
   label: 'Edit title and tags',
-  rename: 'Rename session',
   editSession: 'Edit session',
   tagsHint: 'Separate tags with commas.',
 };

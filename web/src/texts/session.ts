@@ -106,6 +106,7 @@ export const queuedMessages = {
 };
 
 export const sessionButtons = {
+  actions: 'Session actions',
   sessionArchived: 'Session archived.',
   sessionUnarchived: 'Session unarchived.',
   suspendedLater: 'The session will be suspended when its agent stops.',
@@ -127,6 +128,7 @@ export const sessionPage = {
     `You can only view this session. To send messages, ask an administrator for the “${permission}” permission.`,
 
   allSessions: 'All sessions',
+  rename: 'Rename session',
   tabsLabel: 'Parts of the session',
   conversation: 'Conversation',
   sidePanel: 'Side panel',

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { sweepCheckpoints } from '../../src/domain/checkpoints/sweep-checkpoints.ts';
-import type { RetentionTimes, Services } from '../../src/domain/context.ts';
 import { takeDueWorkspaces } from '../../src/domain/execution/workspaces/deletable.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { deleteOldSessions } from '../../src/domain/retention/delete-sessions.ts';
@@ -8,8 +7,8 @@ import { pruneAuditLogs } from '../../src/domain/retention/prune-audit-log.ts';
 import { deleteOrphanedAttachments } from '../../src/domain/sessions/attachments/orphans.ts';
 import { makeManager } from '../rest/rest-app.ts';
 import { call, graphql } from '../support/app.ts';
+import { dayMs, type HoldTarget, holdTarget, inAYear, releaseHold } from '../support/legal-holds.ts';
 import { mutationDocument } from '../support/mutations.ts';
-import { runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
 import { createSession, makeOrganization, say } from '../support/sessions.ts';
 import { testDatabase } from '../support/test-store.ts';
@@ -18,24 +17,8 @@ import { useApp } from '../support/use-app.ts';
 
 const test = useApp();
 const never = () => false;
-const dayMs = 86_400_000;
-
-/** The services in a year, when every retention time has ended. */
-function inAYear(): Services {
-  const { services } = test.app;
-  const ms = 30 * dayMs;
-  const retention: RetentionTimes = { sessionMs: ms, attachmentMs: ms, auditLogMs: ms, webhookDeliveryMs: ms };
-  const checkpoints = { ...services.checkpoints, retentionMs: ms };
-  return { ...services, now: () => new Date(Date.now() + 365 * dayMs), retention, checkpoints };
-}
-
-type Target = { sessionId: string } | { organizationId: string } | { userId: string };
-
-/** Puts a hold on a target, and returns its id. */
-async function hold(target: Target, reason = 'A request of a court'): Promise<string> {
-  const payload = await runMutation(test, 'createLegalHold', 'legalHold { legalHoldId }', { target, reason });
-  return payload.legalHold.legalHoldId;
-}
+const hold = (target: HoldTarget, reason?: string) => holdTarget(test, target, reason);
+const release = (legalHoldId: string) => releaseHold(test, legalHoldId);
 
 /** Calls createLegalHold: whether there is a hold now, and the codes of the errors. */
 async function tryToHold(target: object, reason: string, token = test.adminToken) {
@@ -48,9 +31,6 @@ async function tryToHold(target: object, reason: string, token = test.adminToken
   ];
   return { isHeld: (payload?.legalHold ?? null) !== null, codes };
 }
-
-const release = (legalHoldId: string) =>
-  runMutation(test, 'releaseLegalHold', 'legalHold { releasedAt }', { legalHoldId });
 
 async function makeEnded(organizationId = test.organizationId, token?: string): Promise<string> {
   const id = token === undefined ? await createSession(test, { organizationId }) : await createSession(test, {}, token);
@@ -88,10 +68,10 @@ const deleteOrganization = (organizationId: string) =>
   call(test, test.adminToken, 'DELETE', `/v3/enterprise/organizations/${organizationId}`);
 
 const sweepAll = async () => {
-  await sweepCheckpoints(inAYear(), { workspaceInactiveMs: dayMs }, never);
-  await deleteOrphanedAttachments(inAYear(), never);
-  await pruneAuditLogs(inAYear(), never);
-  return deleteOldSessions(inAYear(), never);
+  await sweepCheckpoints(inAYear(test), { workspaceInactiveMs: dayMs }, never);
+  await deleteOrphanedAttachments(inAYear(test), never);
+  await pruneAuditLogs(inAYear(test), never);
+  return deleteOldSessions(inAYear(test), never);
 };
 
 describe('a hold on a session', () => {
@@ -122,7 +102,7 @@ describe('a hold on a session', () => {
       [id],
     );
     const times = { workspaceRetentionMs: dayMs, workspaceInactiveMs: dayMs, workspaceReleaseMs: null };
-    expect(await takeDueWorkspaces(inAYear(), 'w', times, [id])).toEqual([]);
+    expect(await takeDueWorkspaces(inAYear(test), 'w', times, [id])).toEqual([]);
     await services.store.execute(
       'update run set workspace_deletion_requested_at = null where session_id = $1 returning session_id',
       [id],
@@ -139,7 +119,7 @@ describe('a hold on a session', () => {
     expect(await exists(id)).toBe(true);
     await release(second);
     await release(second);
-    expect(await takeDueWorkspaces(inAYear(), 'w', times, [id])).toEqual([{ sessionId: id, isHome: true }]);
+    expect(await takeDueWorkspaces(inAYear(test), 'w', times, [id])).toEqual([{ sessionId: id, isHome: true }]);
     expect(await sweepAll()).toBeGreaterThanOrEqual(1);
     expect(await exists(id)).toBe(false);
     expect(await countCheckpoints(id)).toBe(0);
@@ -183,14 +163,14 @@ describe('a hold on a session', () => {
     const ids = await Promise.all(Array.from({ length: 12 }, () => makeEnded()));
     const [results] = await Promise.all([
       Promise.all(ids.map((id) => tryToHold({ sessionId: id }, 'At the same time'))),
-      deleteOldSessions(inAYear(), never),
-      deleteOldSessions(inAYear(), never),
+      deleteOldSessions(inAYear(test), never),
+      deleteOldSessions(inAYear(test), never),
     ]);
     for (const [index, { isHeld, codes }] of results.entries()) {
       expect(codes).toEqual(isHeld ? [] : ['NOT_FOUND']);
       if (isHeld) expect(await exists(ids[index] as string)).toBe(true);
     }
-    await deleteOldSessions(inAYear(), never);
+    await deleteOldSessions(inAYear(test), never);
     for (const [index, { isHeld }] of results.entries()) expect(await exists(ids[index] as string)).toBe(isHeld);
   });
 });

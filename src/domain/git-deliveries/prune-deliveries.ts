@@ -1,4 +1,5 @@
 import type { Services } from '../context.ts';
+import { isOfHeldSession, isRecordHeld } from '../legal-holds/held.ts';
 
 /** Retention time of deliveries, in ms. It is also the time in which a body is recognized under another id. */
 const retentionMs = 7 * 24 * 60 * 60 * 1_000;
@@ -18,13 +19,13 @@ const ofDeletedConnections = [
      select e.id from git_connection c join forge_event e on e.git_connection_id = c.id
       where c.deleted_at is not null limit $1) returning id`,
   `delete from mention where id in (
-     select m.id from git_connection c join mention m on m.git_connection_id = c.id
-      where c.deleted_at is not null limit $1) returning id`,
+     select t.id from git_connection c join mention t on t.git_connection_id = c.id
+      where c.deleted_at is not null and not ${isRecordHeld} limit $1) returning id`,
   `delete from following_session where (followed_pull_request_id, session_id) in (
-     select l.followed_pull_request_id, l.session_id from git_connection c
+     select t.followed_pull_request_id, t.session_id from git_connection c
        join followed_pull_request f on f.git_connection_id = c.id
-       join following_session l on l.followed_pull_request_id = f.id
-      where c.deleted_at is not null limit $1) returning session_id`,
+       join following_session t on t.followed_pull_request_id = f.id
+      where c.deleted_at is not null and not ${isOfHeldSession} limit $1) returning session_id`,
   `delete from followed_pull_request where id in (
      select f.id from git_connection c join followed_pull_request f on f.git_connection_id = c.id
       where c.deleted_at is not null and not exists (
@@ -36,7 +37,8 @@ const ofDeletedConnections = [
 
 /**
  * Deletes the webhooks of forges that are older than a week, the oldest finished ones of a connection with more than
- * {@link maxKept}, and what deleted connections leave behind. May run in several processes at once.
+ * {@link maxKept}, mentions, and what deleted connections leave behind. Mentions and pull requests of sessions stay if a legal hold covers
+ * them; a webhook of a forge belongs to no session. May run in several processes at once.
  */
 export async function pruneGitDeliveries(
   { store, now }: Pick<Services, 'store' | 'now'>,
@@ -54,7 +56,8 @@ export async function pruneGitDeliveries(
       [before, batchSize],
     ],
     [
-      'delete from mention where id in (select m.id from mention m where m.created_at < $1::timestamptz limit $2) returning id',
+      `delete from mention where id in (
+         select t.id from mention t where t.created_at < $1::timestamptz and not ${isRecordHeld} limit $2) returning id`,
       [mentionsBefore, batchSize],
     ],
     [

@@ -10,6 +10,13 @@ export const isOfHeldSession = `exists (
   select 1 from session s join legal_hold h on h.released_at is null and h.target_id in (s.id, s.organization_id, s.user_id)
    where s.id = t.session_id)`;
 
+/**
+ * The same for a row aliased `t`, which has its `organization_id` and may have its `session_id`. A row without a session belongs to its
+ * organization.
+ */
+export const isRecordHeld = `(${isOfHeldSession} or exists (
+  select 1 from legal_hold h where h.released_at is null and h.target_id = t.organization_id))`;
+
 /** The same for an `attachment` aliased `a`. An upload without a session belongs to its organization. */
 export const isAttachmentHeld = `exists (
   select 1 from legal_hold h where h.released_at is null

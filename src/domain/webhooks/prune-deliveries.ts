@@ -1,6 +1,6 @@
 import type { Services } from '../context.ts';
 import { forgetFeeds } from '../feeds/forget-feeds.ts';
-import { isOfHeldSession } from '../legal-holds/held.ts';
+import { isRecordHeld } from '../legal-holds/held.ts';
 import { webhookFeed } from './collect-events.ts';
 
 /** Number of rows that are deleted at once. */
@@ -12,17 +12,18 @@ const ofDeleted = [
      select w.id from webhook_endpoint w join organization o on o.id = w.organization_id where o.deleted_at is not null limit $1)
    returning id`,
   `delete from webhook_delivery where id in (
-     select d.id from webhook_delivery d where not exists (select 1 from webhook_endpoint w where w.id = d.endpoint_id) limit $1)
+     select t.id from webhook_delivery t
+      where not exists (select 1 from webhook_endpoint w where w.id = t.endpoint_id) and not ${isRecordHeld} limit $1)
    returning id`,
 ] as const;
 
 const old = `
   delete from webhook_delivery where id in (
-    select t.id from webhook_delivery t where t.created_at < $2::timestamptz and not ${isOfHeldSession} limit $1) returning id`;
+    select t.id from webhook_delivery t where t.created_at < $2::timestamptz and not ${isRecordHeld} limit $1) returning id`;
 
 /**
- * Deletes deliveries older than the retention time, those of deleted endpoints, the endpoints of deleted organizations, and
- * secrets that no longer sign. May run in several processes at once.
+ * Deletes deliveries older than the retention time and those of deleted endpoints, unless a legal hold covers them, the endpoints of
+ * deleted organizations, and secrets that no longer sign. May run in several processes at once.
  */
 export async function pruneWebhooks(services: Services, isStopped: () => boolean): Promise<void> {
   const { webhookDeliveryMs } = services.retention;

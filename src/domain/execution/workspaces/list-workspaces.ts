@@ -1,5 +1,6 @@
 import type { Workspaces } from '../../../agents/sandbox/workspaces.ts';
 import type { Services } from '../../context.ts';
+import { isSessionHeld } from '../../legal-holds/held.ts';
 
 /** A workspace and home. */
 export interface ListedWorkspace {
@@ -10,6 +11,8 @@ export interface ListedWorkspace {
   readonly status: string | null;
   /** Terminated, expired, archived, or of a deleted organization. */
   readonly isOver: boolean;
+  /** A legal hold covers the session. */
+  readonly isHeld: boolean;
 }
 
 /** Lists the workspaces of a storage, the largest first. */
@@ -19,17 +22,17 @@ export async function listWorkspaces(
 ): Promise<ListedWorkspace[]> {
   const ids: string[] = [];
   for await (const id of workspaces.ids()) ids.push(id);
-  const rows = await store.query<{ id: string; status: string; isOver: boolean }>(
+  const rows = await store.query<{ id: string; status: string; isOver: boolean; isHeld: boolean }>(
     `select s.id, s.status, coalesce(s.ended_by in ('terminated', 'expired'), false) or s.is_archived
-            or o.deleted_at is not null as "isOver"
+            or o.deleted_at is not null as "isOver", ${isSessionHeld} as "isHeld"
        from session s join organization o on o.id = s.organization_id where s.id = any($1::text[])`,
     [ids],
   );
   const sessions = new Map(rows.map((row) => [row.id, row]));
   const found: ListedWorkspace[] = [];
   for (const sessionId of ids) {
-    const { status = null, isOver = false } = sessions.get(sessionId) ?? {};
-    found.push({ sessionId, bytes: await workspaces.sizeOf(sessionId), status, isOver });
+    const { status = null, isOver = false, isHeld = false } = sessions.get(sessionId) ?? {};
+    found.push({ sessionId, bytes: await workspaces.sizeOf(sessionId), status, isOver, isHeld });
   }
   return found.sort((a, b) => b.bytes - a.bytes);
 }

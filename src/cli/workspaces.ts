@@ -19,9 +19,10 @@ import { commandLog, openDatabaseForCommand, openForCommand } from './command-st
 const prefix = commandPrefix('workspaces');
 
 const usage = `Usage:
-  ${prefix} list             the workspaces in DATA_DIR: size in MiB, session, status
+  ${prefix} list             the workspaces in DATA_DIR: size in MiB, session, status, and whether it is over or held
   ${prefix} delete SESSION…  delete the workspaces and homes of these sessions
   ${prefix} delete --over    delete those of all listed sessions that are over
+                             Those of sessions that a legal hold covers stay
   ${prefix} adopt            take over the workspaces that a copied DATA_DIR has, from its original
 
 On an embedded database the service must be stopped. On PostgreSQL the command runs beside the service, whose worker deletes
@@ -45,9 +46,9 @@ async function list(config: Config): Promise<string> {
   const store = await openDatabaseForCommand(config);
   try {
     const found = await listWorkspaces({ store }, createLocalWorkspaces(config.dataDir));
-    const lines = found.map(({ sessionId, bytes, status, isOver }) => {
+    const lines = found.map(({ sessionId, bytes, status, isOver, isHeld }) => {
       const size = (bytes / 1_048_576).toFixed(1).padStart(10);
-      return `${size}  ${prefixedId('session', sessionId)}  ${status ?? 'unknown'}${isOver ? ', over' : ''}`;
+      return `${size}  ${prefixedId('session', sessionId)}  ${status ?? 'unknown'}${isOver ? ', over' : ''}${isHeld ? ', held' : ''}`;
     });
     const total = found.reduce((sum, { bytes }) => sum + bytes, 0) / 1_048_576;
     return [...lines, `${total.toFixed(1).padStart(10)}  ${found.length} workspaces`].join('\n');
@@ -56,7 +57,13 @@ async function list(config: Config): Promise<string> {
   }
 }
 
-async function remove(config: Config, idTexts: readonly string[], isOver: boolean): Promise<string> {
+interface Removal {
+  /** For people. */
+  readonly summary: string;
+  readonly refused: number;
+}
+
+async function remove(config: Config, idTexts: readonly string[], isOver: boolean): Promise<Removal> {
   const store = await openDatabaseForCommand(config);
   const workspaces = createLocalWorkspaces(config.dataDir);
   try {
@@ -68,7 +75,7 @@ async function remove(config: Config, idTexts: readonly string[], isOver: boolea
           if (id === null) throw new UsageError(`"${text}" is not the id of a session.\n\n${usage}`);
           return id;
         });
-    const keptIds = new Set<string>();
+    let refused = 0;
     await notifier.start();
     try {
       for (const id of ids) {
@@ -76,8 +83,8 @@ async function remove(config: Config, idTexts: readonly string[], isOver: boolea
           await requestDeletionSeen(context, { id });
         } catch (error) {
           // A session that a legal hold covers keeps its workspace, and the others lose theirs.
-          if (!isOver || !(error instanceof DomainError)) throw error;
-          keptIds.add(id);
+          if (!(error instanceof DomainError)) throw error;
+          refused += 1;
           process.stderr.write(`${prefixedId('session', id)}: ${error.message}\n`);
         }
       }
@@ -85,17 +92,27 @@ async function remove(config: Config, idTexts: readonly string[], isOver: boolea
       // Its connection would keep the process alive.
       await notifier.stop();
     }
-    if (config.databaseUrl !== null)
-      return `Deletion of ${ids.length - keptIds.size} workspaces was requested from their workers.`;
+    const more = refused === 0 ? '' : ` ${refused} stay, for the reasons above.`;
+    if (config.databaseUrl !== null) {
+      const summary = `Deletion of ${ids.length - refused} workspaces was requested from their workers.${more}`;
+      return { summary, refused };
+    }
     const { id: workerId } = await readWorkerIdentity(config.dataDir);
     const times = { workspaceRetentionMs: null, workspaceInactiveMs: null, workspaceReleaseMs: null };
     const options = { workspaces: [workspaces], workerId, ...times, isLeased: () => false };
     const count = await discardDue(context, options, ids);
     await deleteDiscarded(context, [workspaces], () => false);
-    return `${count} workspaces were deleted.`;
+    return { summary: `${count} workspaces were deleted.${more}`, refused };
   } finally {
     await store.close();
   }
+}
+
+/** Deletes workspaces. Fails if one that the caller named stays; of those that are over, held ones are left out. */
+async function removeNamed(config: Config, idTexts: readonly string[], isOver: boolean): Promise<string> {
+  const { summary, refused } = await remove(config, idTexts, isOver);
+  if (refused > 0 && !isOver) process.exitCode = 1;
+  return summary;
 }
 
 async function adopt(config: Config): Promise<string> {
@@ -117,7 +134,7 @@ function run(args: readonly string[]): Promise<string> | string {
   const isOver = values.over ?? false;
   if (values.help) return usage;
   if (command === 'list' && ids.length === 0) return list(readConfig());
-  if (command === 'delete' && ids.length > 0 !== isOver) return remove(readConfig(), ids, isOver);
+  if (command === 'delete' && ids.length > 0 !== isOver) return removeNamed(readConfig(), ids, isOver);
   if (command === 'adopt' && ids.length === 0) return adopt(readConfig());
   throw new UsageError(usage);
 }

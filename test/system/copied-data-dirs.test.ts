@@ -135,6 +135,13 @@ it('a stopped copy of an embedded installation starts in maintenance mode, and h
   await Promise.all([copy.stop(), original.stop()]);
 });
 
+const terminate = async (server: ServerProcess, id: string) => {
+  const document =
+    'mutation($input: TerminateSessionInput!) { terminateSession(input: $input) { userErrors { message } } }';
+  await graphql(server, bootstrapToken, document, { input: { sessionId: id } });
+  await waitUntilEnded(as(server), id);
+};
+
 it('the command lists workspaces and deletes those of ended sessions', async () => {
   const { folder, envOf } = await makeFolder();
   const env = await envOf('original');
@@ -144,15 +151,7 @@ it('the command lists workspaces and deletes those of ended sessions', async () 
     const refused = await runCommand('workspaces', env, 'delete', id);
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('uses its workspace') });
   }
-  await graphql(
-    server,
-    bootstrapToken,
-    'mutation($input: TerminateSessionInput!) { terminateSession(input: $input) { userErrors { message } } }',
-    {
-      input: { sessionId: id },
-    },
-  );
-  await waitUntilEnded(as(server), id);
+  await terminate(server, id);
   if (!isServer) await server.stop();
   const host = { ...env, DATA_DIR: env.DATA_DIR };
   const listed = await runCommand('workspaces', host, 'list');
@@ -164,5 +163,38 @@ it('the command lists workspaces and deletes those of ended sessions', async () 
     .poll(() => runCommand('workspaces', host, 'list').then(({ stdout }) => stdout))
     .toContain('0 workspaces');
   expect(() => readFileSync(join(workspace, 'ws/a.txt'))).toThrow('ENOENT');
+  if (isServer) await server.stop();
+});
+
+it('the command leaves the workspaces of sessions that a legal hold covers, and says so', async () => {
+  const { folder, envOf } = await makeFolder();
+  const env = await envOf('original');
+  const server = await startServer(env);
+  const [held, free] = [await createAsking(server), await createAsking(server)];
+  for (const id of [held, free]) await terminate(server, id);
+  const made = await graphql(
+    server,
+    bootstrapToken,
+    'mutation($input: CreateLegalHoldInput!) { createLegalHold(input: $input) { userErrors { message } } }',
+    { input: { target: { sessionId: held }, reason: 'A request of a court' } },
+  );
+  expect(made.data.createLegalHold.userErrors).toEqual([]);
+  if (!isServer) await server.stop();
+
+  const refusal = `devin-${held}: A legal hold covers the session: nothing of it can be deleted until the hold is released.\n`;
+  const named = await runCommand('workspaces', env, 'delete', held);
+  expect(named).toMatchObject({ code: 1, stderr: refusal });
+  const { stdout: listed } = await runCommand('workspaces', env, 'list');
+  expect(listed).toContain(`${held}  exit, over, held\n`);
+  expect(listed).toContain(`${free}  exit, over\n`);
+
+  const deleted = await runCommand('workspaces', env, 'delete', '--over');
+  expect(deleted).toMatchObject({ code: 0, stderr: refusal, stdout: expect.stringContaining('1 stay') });
+  await expect
+    .poll(() => runCommand('workspaces', env, 'list').then(({ stdout }) => stdout))
+    .toMatch(new RegExp(`^ +[0-9.]+  devin-${held}  exit, over, held\n +[0-9.]+  1 workspaces\n$`));
+  const fileOf = (id: string) => join(folder, 'original/sessions', id.replace('devin-', ''), 'ws/a.txt');
+  expect(readFileSync(fileOf(held), 'utf8').trim()).toBe('hello');
+  expect(() => readFileSync(fileOf(free))).toThrow('ENOENT');
   if (isServer) await server.stop();
 });

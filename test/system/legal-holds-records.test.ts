@@ -16,12 +16,12 @@ const test = useApp();
 const never = () => false;
 
 /** Where a record belongs: to a session, or to an organization only. */
-interface Place {
+interface RecordScope {
   readonly organizationId: string;
   readonly sessionId: string | null;
 }
 
-async function makePlace(): Promise<Place & { sessionId: string; userId: string }> {
+async function makeScope(): Promise<RecordScope & { sessionId: string; userId: string }> {
   const { organizationId } = await makeOrganization(test, `Records ${newId()}`);
   const { userId, token } = await makeUser(test, { organizationId });
   const sessionId = await createSession(test, {}, token);
@@ -31,17 +31,17 @@ async function makePlace(): Promise<Place & { sessionId: string; userId: string 
 const connect = () => connectForgeAt(test, 'github.com');
 
 /** Stores one record of each kind, of a connection and an endpoint. Returns a function that reads which kinds are left. */
-async function addRecords({ organizationId, sessionId }: Place, gitConnectionId: string, endpointId: string) {
+async function addRecords({ organizationId, sessionId }: RecordScope, gitConnectionId: string, endpointId: string) {
   const { store } = test.app.services;
   const createdAt = new Date();
   const id = newId();
   await store.transact(async ({ prisma }) => {
     const { enterpriseId } = await prisma.gitConnection.findUniqueOrThrow({ where: { id: gitConnectionId } });
     const text = { body: '', title: '', description: '', authorLogin: 'ann', number: 7, isPullRequest: true };
-    const place = { host: 'forge.example', path: 'acme/site', pathKey: 'acme/site', sourceKey: `comment:${id}` };
+    const location = { host: 'forge.example', path: 'acme/site', pathKey: 'acme/site', sourceKey: `comment:${id}` };
     const common = { id, organizationId, sessionId, createdAt };
     await prisma.mention.create({
-      data: { ...common, ...text, ...place, enterpriseId, gitConnectionId, status: 'done' },
+      data: { ...common, ...text, ...location, enterpriseId, gitConnectionId, status: 'done' },
     });
     const event = { eventType: 'session.finished', eventId: id, status: 'delivered', begunAt: createdAt };
     await prisma.webhookDelivery.create({ data: { ...common, ...event, endpointId } });
@@ -79,9 +79,9 @@ const keptWhileUsed = ['following', 'pull request'];
 it.each(['session', 'organization', 'user'] as const)(
   'a hold on the %s keeps mentions, deliveries and runs beyond their retention time',
   async (kind) => {
-    const [held, free] = [await makePlace(), await makePlace()];
+    const [held, free] = [await makeScope(), await makeScope()];
     const { id: connection } = await connect();
-    const endpointOf = async ({ organizationId }: Place) => {
+    const endpointOf = async ({ organizationId }: RecordScope) => {
       const input = { organizationId, url: 'https://hooks.example.test/x', eventTypes: ['SESSION_MESSAGE'] };
       const { webhookEndpointId } = await makeEndpoint(test, test.adminToken, input);
       return webhookEndpointId.replace('webhook-endpoint-', '');
@@ -105,7 +105,7 @@ it.each(['session', 'organization', 'user'] as const)(
 );
 
 it('a hold keeps what is left of a deleted connection and a deleted endpoint', async () => {
-  const [held, free] = [await makePlace(), await makePlace()];
+  const [held, free] = [await makeScope(), await makeScope()];
   const { id: connection } = await connect();
   const [kept, gone] = [await addRecords(held, connection, newId()), await addRecords(free, connection, newId())];
   const hold = await holdTarget(test, { sessionId: held.sessionId });

@@ -90,6 +90,8 @@ it('gives a program a token of the user who approves it', async () => {
   expect(await post('/oauth/revoke', { token: deviceCode })).toMatchObject({ status: 200, body: null });
   expect(await post('/oauth/revoke', { token: deviceCode })).toMatchObject({ status: 200, body: null });
   expect((await graphql(test, deviceCode, viewer)).errors?.[0].extensions.code).toBe('UNAUTHENTICATED');
+  // Nobody gets a token that has ended.
+  expect(await redeem(deviceCode)).toMatchObject({ error: 'access_denied' });
   const actions = await test.app.services.store.query<{ action: string; data: object }>(
     `select action, data from audit_entry where user_id = $1 and action in ('create_pat', 'revoke_pat') order by created_at, id`,
     [userId.replace('user-', '')],
@@ -98,6 +100,16 @@ it('gives a program a token of the user who approves it', async () => {
     { action: 'create_pat', data: { isDevice: true, name: 'Switchyard on laptop' } },
     { action: 'revoke_pat', data: {} },
   ]);
+});
+
+it('does not count a token as revoked at an address that the IP access list refuses', async () => {
+  const { token } = await makeUser(test);
+  const { store } = test.app.services;
+  await store.execute(`update enterprise set ip_ranges = '{198.51.100.0/24}'`);
+  const refused = await post('/oauth/revoke', { token });
+  await store.execute(`update enterprise set ip_ranges = '{}'`);
+  expect(refused).toMatchObject({ status: 403, body: { error: 'access_denied' } });
+  expect((await graphql(test, token, viewer)).data.viewer).toMatchObject({ principalType: 'USER' });
 });
 
 it('stores neither code', async () => {

@@ -18,15 +18,18 @@ interface PolledRow {
   readonly expiresAt: Date;
   readonly polledBefore: Date | null;
   readonly keyExpiresAt: Date | null;
+  readonly keyRevokedAt: Date | null;
 }
 
 const select = `
-  select d.id, d.status, d.expires_at as "expiresAt", d.polled_at as "polledBefore", k.expires_at as "keyExpiresAt"
+  select d.id, d.status, d.expires_at as "expiresAt", d.polled_at as "polledBefore", k.expires_at as "keyExpiresAt",
+      k.revoked_at as "keyRevokedAt"
     from device_authorization d left join api_key k on k.id = d.api_key_id where d.device_code_hash = any($1::text[])`;
 
 /**
  * Returns the state of a program's authorization. The answer after an approval is the same until the authorization ends, so that a
- * lost response loses no token. Throws UNAUTHENTICATED for an unknown code; RATE_LIMITED for an address with too many of them.
+ * lost response loses no token. A key that was revoked meanwhile counts as denied. Throws UNAUTHENTICATED for an unknown code;
+ * RATE_LIMITED for an address with too many of them.
  */
 export async function redeemDeviceCode(
   services: Services,
@@ -40,8 +43,8 @@ export async function redeemDeviceCode(
     throw await countFailure(services, address, new DomainError('UNAUTHENTICATED', 'That device code isn’t valid.'));
   }
   if (row.expiresAt <= now) return { state: 'expired' };
+  if (row.status === 'denied' || row.keyRevokedAt !== null) return { state: 'denied' };
   if (row.status === 'approved') return { state: 'granted', expiresAt: row.keyExpiresAt };
-  if (row.status === 'denied') return { state: 'denied' };
   const { polledBefore } = row;
   const isEarly = polledBefore !== null && now.getTime() - polledBefore.getTime() < pollSeconds * 1_000 - toleranceMs;
   // A program that asks too often writes nothing.

@@ -115,8 +115,17 @@ async function save(
 }
 
 async function run(args: readonly string[]): Promise<void> {
-  const options = { prompt: { type: 'string' }, json: { type: 'boolean' }, save: { type: 'boolean' } } as const;
+  const options = {
+    prompt: { type: 'string' },
+    json: { type: 'boolean' },
+    save: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  } as const;
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+  if (values.help) {
+    process.stdout.write(`${usage}\n`);
+    return;
+  }
   const [command, id, ...more] = positionals;
   const config = readConfig();
   const isCheckOption = Object.keys(values).length > 0;

@@ -3,16 +3,21 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { commandPrefix } from '../common/command-line.ts';
+import { limitedFetch } from '../common/limited-fetch.ts';
 import { requireSignIn, runClientCommand, UsageError } from './client/client-command.ts';
-import { requestService } from './client/request.ts';
+import { plain } from './client/plain.ts';
+import { requestService, rootMessage } from './client/request.ts';
 
 const prefix = commandPrefix('api');
+/** The maximum size of an answer that is searched for GraphQL errors. Others are passed on as they arrive. */
+const maxGraphqlBytes = 64 * 1_048_576;
 
 const usage = `Usage:
   ${prefix} PATH               send a request to the service, such as /v3/self
   ${prefix} graphql -q QUERY   send a GraphQL document
 
 Prints the body of the response. The exit code is 1 if the service refuses the request, or answers with GraphQL errors.
+Uses the last sign-in, or SWITCHYARD_URL and SWITCHYARD_TOKEN.
 
 Options:
   -X, --method METHOD      the method (default: GET, or POST with a body)
@@ -40,14 +45,26 @@ async function contentOf(value: string): Promise<string> {
 }
 
 function headersOf(lines: readonly string[] = []): Record<string, string> {
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(line) ?? [];
-      if (name === undefined || value === undefined)
-        throw new UsageError(`"${line}" isn’t a header. Expected NAME:VALUE.`);
-      return [name.toLowerCase(), value] as const;
-    }),
-  );
+  const headers = new Headers();
+  for (const line of lines) {
+    const [, name = '', value = ''] = /^([^:\s]+):\s*(.*)$/.exec(line) ?? [];
+    try {
+      headers.append(name, value);
+    } catch (error) {
+      throw new UsageError(`"${line}" isn’t a header. Expected NAME:VALUE.`, { cause: error });
+    }
+  }
+  return Object.fromEntries(headers);
+}
+
+const methods: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+function methodOf(value: string | undefined, hasBody: boolean): string {
+  const method = value?.toUpperCase() ?? (hasBody ? 'POST' : 'GET');
+  if (!methods.includes(method))
+    throw new UsageError(`METHOD must be one of ${methods.join(', ')}, but is "${value}".`);
+  if (hasBody && (method === 'GET' || method === 'HEAD')) throw new UsageError(`A request with ${method} has no body.`);
+  return method;
 }
 
 async function graphqlBody(query: string | undefined, variables: string | undefined): Promise<string> {
@@ -71,14 +88,21 @@ await runClientCommand(usage, options, async ({ values, positionals: [path, ...m
   const signedIn = await requireSignIn(null);
   const data = values.data === undefined ? undefined : await contentOf(values.data);
   const body = isGraphql && data === undefined ? await graphqlBody(values.query, values.variables) : data;
-  const response = await requestService(signedIn, isGraphql ? '/graphql' : path, {
-    method: values.method?.toUpperCase() ?? (body === undefined ? 'GET' : 'POST'),
-    body,
-    headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headersOf(values.header) },
-  });
-  if (!response.ok) process.stderr.write(`${response.status} ${response.statusText}\n`);
+  const method = methodOf(values.method, body !== undefined);
+  const headers = headersOf(values.header);
+  const response = await requestService(
+    signedIn,
+    isGraphql ? '/graphql' : path,
+    {
+      method,
+      body,
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    },
+    isGraphql ? limitedFetch(maxGraphqlBytes) : fetch,
+  );
+  if (!response.ok) process.stderr.write(`${response.status} ${plain(response.statusText)}\n`);
   if (!isGraphql) {
-    if (response.body !== null) await pipeline(response.body, process.stdout, { end: false });
+    if (response.body !== null) await pipeline(response.body, process.stdout, { end: false }).catch(ignoreClosedOutput);
     if (!response.ok) process.exitCode = 1;
     return;
   }
@@ -86,6 +110,11 @@ await runClientCommand(usage, options, async ({ values, positionals: [path, ...m
   process.stdout.write(`${answer}\n`);
   if (!response.ok || hasErrors(answer)) process.exitCode = 1;
 });
+
+// The reader of the output, such as "head", may want no more.
+function ignoreClosedOutput(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw new Error(`The answer ended too early: ${rootMessage(error)}`, { cause: error });
+}
 
 function hasErrors(answer: string): boolean {
   try {

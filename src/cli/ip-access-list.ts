@@ -41,8 +41,12 @@ async function asService(store: Store): Promise<IpAccessListContext> {
   return { store, notifier, now: () => new Date(), viewer, address: null };
 }
 
-try {
-  const runCommand = readCommand(process.argv.slice(2));
+async function run(args: readonly string[]): Promise<void> {
+  if (args[0] === '--help' || args[0] === '-h') {
+    process.stdout.write(`${usage}\n`);
+    return;
+  }
+  const runCommand = readCommand(args);
   const store = await openForCommand(readConfig());
   try {
     const ranges = await runCommand(await asService(store));
@@ -52,6 +56,10 @@ try {
   } finally {
     await store.close();
   }
+}
+
+try {
+  await run(process.argv.slice(2));
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

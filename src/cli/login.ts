@@ -3,10 +3,11 @@ import { hostname } from 'node:os';
 import open from 'open';
 import { commandPrefix } from '../common/command-line.ts';
 import { oneAddress, runClientCommand, UsageError } from './client/client-command.ts';
-import { credentialPath, defaultAddress, storeCredential } from './client/credentials.ts';
-import { type ShownCode, signInByDevice } from './client/device-sign-in.ts';
+import { credentialPath, defaultAddress, requireStorable, storeCredential } from './client/credentials.ts';
+import { revokeToken, type ShownCode, signInByDevice } from './client/device-sign-in.ts';
 import { readClientEnvironment } from './client/environment.ts';
-import { plain, readViewer } from './client/request.ts';
+import { plain } from './client/plain.ts';
+import { readViewer } from './client/request.ts';
 
 const prefix = commandPrefix('login');
 
@@ -47,14 +48,21 @@ await runClientCommand(usage, options, async ({ values, positionals }) => {
   if (address.startsWith('http:') && !isLoopback(address) && !values['allow-http']) {
     throw new Error(`${address} is not encrypted. Use https, or --allow-http if you trust the network.`);
   }
+  await requireStorable();
   const show = async ({ userCode, page }: ShownCode) => {
     process.stderr.write(`Open ${page} and enter this code: ${userCode}\nWaiting for approval…\n`);
     if (!values['no-browser']) await openPage(page);
   };
   const granted = await signInByDevice(address, values.name ?? `Command line on ${hostname()}`.slice(0, 100), show);
-  await storeCredential(address, granted);
+  await storeCredential(address, granted).catch(async (error: unknown) => {
+    // A token that nobody has must not stay valid.
+    await revokeToken(address, granted.token);
+    throw error;
+  });
   const viewer = await readViewer({ address, token: granted.token });
   if (viewer === null) throw new Error('The service did not accept the new token. Sign in again.');
   const until = granted.tokenExpiresAt === null ? '' : ` The token expires on ${granted.tokenExpiresAt.slice(0, 10)}.`;
   process.stdout.write(`Signed in to ${address} as ${plain(viewer.name ?? 'a service key')}.${until}\n`);
+  if (readClientEnvironment().token !== null)
+    process.stderr.write('SWITCHYARD_TOKEN is set, and comes before this sign-in. Unset it to use the sign-in.\n');
 });

@@ -44,11 +44,14 @@ Commands for users of a service, from any computer:
   whoami           say as whom you are signed in
   api              send a request to the service
 
+"switchyard help COMMAND" explains one of them.
+
 Options:
   -h, --help       show this text
   -v, --version    show the version
 
-Environment variables change the settings, for example PORT, DATA_DIR and DATABASE_URL: see docs/operations.md.
+Environment variables change the settings, for example PORT, DATA_DIR and DATABASE_URL: see docs/operations.md. Commands for users
+read SWITCHYARD_URL and SWITCHYARD_TOKEN: see docs/sign-on.md.
 `;
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -65,7 +68,12 @@ function isSupported(version: string): boolean {
 
 async function run([first, ...others]: readonly string[]): Promise<void> {
   const isOption = first === undefined || first.startsWith('-');
-  const [name, args] = isOption ? ['start', first === undefined ? [] : [first, ...others]] : [first, others];
+  const isHelp = first === 'help' && others.length > 0;
+  const [name, args] = isOption
+    ? ['start', first === undefined ? [] : [first, ...others]]
+    : isHelp
+      ? [others[0] ?? '', ['--help']]
+      : [first, others];
   const hasOption = (long: string, short: string) =>
     name === 'start' && args.some((arg) => arg === long || arg === short);
   if (name === 'help' || hasOption('--help', '-h')) process.stdout.write(usage);

@@ -1,12 +1,13 @@
 // switchyard whoami: says as whom the command line is signed in.
 import { commandPrefix } from '../common/command-line.ts';
 import { oneAddress, requireSignIn, runClientCommand } from './client/client-command.ts';
-import { plain, readViewer } from './client/request.ts';
+import { plain } from './client/plain.ts';
+import { readViewer } from './client/request.ts';
 
 const usage = `Usage:
   ${commandPrefix('whoami')} [ADDRESS]   say as whom you are signed in, and in which organizations
 
-Without ADDRESS, asks SWITCHYARD_URL, or the service of the last sign-in.
+Without ADDRESS, asks SWITCHYARD_URL, or the service of the last sign-in. SWITCHYARD_TOKEN comes before a sign-in.
 
 Options:
   --json       print JSON
@@ -29,7 +30,7 @@ await runClientCommand(usage, { json: { type: 'boolean' } }, async ({ values, po
   const lines = [
     `${plain(name ?? 'A service key')} at ${address}`,
     ...(tokenExpiresAt === null ? [] : [`The token expires on ${tokenExpiresAt.slice(0, 10)}.`]),
-    ...organizations.map((each) => `  ${each.organizationId}  ${plain(each.name)}`),
+    ...organizations.map((each) => `  ${plain(each.organizationId)}  ${plain(each.name)}`),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
 });

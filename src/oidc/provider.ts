@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, customFetch as jwksFetch } from 'jose';
 import * as client from 'openid-client';
+import { limitedFetch } from '../common/limited-fetch.ts';
 import { OidcError } from './errors.ts';
 import { type Identity, readIdentity } from './identity.ts';
 import { type LogoutToken, readLogoutToken } from './logout-token.ts';
@@ -10,8 +11,8 @@ const metadataMs = 10 * 60 * 1_000;
 /** Time for which a failed read of the metadata is not repeated. */
 const failedMs = 2_000;
 const timeoutSeconds = 10;
-/** The maximum size of a response of a provider. */
-const maxBytes = 1_048_576;
+/** Sends a request of the library. A response of a provider has at most 1 MiB. */
+const fetchLimited = limitedFetch(1_048_576);
 
 /** The values of one sign-in that only this service knows, and the address to which the provider returns. */
 export interface SignInSecrets {
@@ -69,7 +70,7 @@ export function createOidcProvider(settings: OidcSettings, now: () => Date): Oid
     const uri = server.jwks_uri;
     if (uri === undefined) throw new OidcError('UNREACHABLE', 'The metadata has no "jwks_uri".');
     if (keys?.uri !== uri) {
-      const options = { timeoutDuration: timeoutSeconds * 1_000, [jwksFetch]: limitedFetch };
+      const options = { timeoutDuration: timeoutSeconds * 1_000, [jwksFetch]: fetchLimited };
       keys = { uri, set: createRemoteJWKSet(new URL(uri), options) };
     }
     return keys.set;
@@ -125,7 +126,7 @@ export function createOidcProvider(settings: OidcSettings, now: () => Date): Oid
 
 async function discover({ issuer, clientId }: OidcSettings): Promise<client.ServerMetadata> {
   const execute = issuer.startsWith('http:') ? [client.allowInsecureRequests] : [];
-  const options = { timeout: timeoutSeconds, execute, [client.customFetch]: limitedFetch };
+  const options = { timeout: timeoutSeconds, execute, [client.customFetch]: fetchLimited };
   const found = await client
     .discovery(new URL(issuer), clientId, undefined, client.None(), options)
     .catch((error: unknown) => {
@@ -137,7 +138,7 @@ async function discover({ issuer, clientId }: OidcSettings): Promise<client.Serv
 
 function prepare(config: client.Configuration, issuer: string): client.Configuration {
   config.timeout = timeoutSeconds;
-  config[client.customFetch] = limitedFetch;
+  config[client.customFetch] = fetchLimited;
   if (issuer.startsWith('http:')) client.allowInsecureRequests(config);
   // By default, the library trusts the TLS connection to the token endpoint instead of the signature.
   client.enableNonRepudiationChecks(config);
@@ -149,21 +150,6 @@ function authenticationOf(server: client.ServerMetadata, secret: string | null):
   // Without this member, a provider takes the secret in the header (OpenID Connect Discovery, section 3).
   const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   return methods.includes('client_secret_basic') ? client.ClientSecretBasic(secret) : client.ClientSecretPost(secret);
-}
-
-/** Sends a request of the library; the response is limited in size. */
-async function limitedFetch(url: string, options: object): Promise<Response> {
-  const response = await fetch(url, options as RequestInit);
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    if (bytes > maxBytes) throw new TypeError('The response is too large.');
-    parts.push(part);
-  }
-  const body = bytes === 0 ? null : Buffer.concat(parts);
-  const { status, statusText, headers } = response;
-  return new Response(body, { status, statusText, headers });
 }
 
 function asOidcError(error: unknown): never {

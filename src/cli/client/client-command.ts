@@ -1,6 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { commandPrefix } from '../../common/command-line.ts';
 import { findSignIn, readAddress, type SignedIn } from './credentials.ts';
+import { plainLines } from './plain.ts';
 
 /** A wrong use of a command: its usage follows. */
 export class UsageError extends Error {}
@@ -26,7 +27,9 @@ export async function runClientCommand<const T extends NonNullable<ParseArgsConf
     else await run(parsed as unknown as Arguments<T>);
   } catch (error) {
     const isUsage = error instanceof UsageError;
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${isUsage ? `\n${usage}\n` : ''}`);
+    // The message may repeat what a service sent.
+    const message = plainLines(error instanceof Error ? error.message : String(error));
+    process.stderr.write(`${message}\n${isUsage ? `\n${usage}\n` : ''}`);
     process.exitCode = isUsage ? 2 : 1;
   }
 }

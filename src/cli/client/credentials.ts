@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { parseUrl } from '../../common/parse-url.ts';
@@ -30,14 +30,18 @@ async function readCredentials(): Promise<CredentialFile> {
 }
 
 async function writeCredentials(file: CredentialFile): Promise<void> {
-  const path = credentialPath();
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // Another process never reads half of it, and nobody else reads any of it.
+  await mkdir(dirname(credentialPath()), { recursive: true, mode: 0o700 });
+  // A link to another place stays one.
+  const path = await realpath(credentialPath()).catch(() => credentialPath());
+  // Another process never reads half of it, and nobody else reads any of it: not by a link that somebody prepared either.
   const temporary = `${path}.${process.pid}`;
-  await writeFile(temporary, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
-  await chmod(temporary, 0o600);
+  await rm(temporary, { force: true });
+  await writeFile(temporary, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
   await rename(temporary, path);
 }
+
+/** Throws an error if sign-ins cannot be stored, before a person approves one in vain. */
+export const requireStorable = async (): Promise<void> => writeCredentials(await readCredentials());
 
 /** Stores the sign-in to a service, which becomes the current one. */
 export async function storeCredential(address: string, credential: Credential): Promise<void> {
@@ -67,12 +71,14 @@ export interface SignedIn {
 
 /**
  * Returns the service to use and its token: of `address`, else of SWITCHYARD_URL, else of the last sign-in. SWITCHYARD_TOKEN comes
- * before a stored token, and needs an address. Null if there is no token.
+ * before a stored token, needs an address, and is that of SWITCHYARD_URL alone if this is set. Null if there is no token.
  */
 export async function findSignIn(address: string | null): Promise<SignedIn | null> {
   const environment = readClientEnvironment();
-  const wanted = address ?? (environment.address === null ? null : readAddress(environment.address));
-  if (environment.token !== null) {
+  const own = environment.address === null ? null : readAddress(environment.address);
+  const wanted = address ?? own;
+  // The token of one service is not sent to another.
+  if (environment.token !== null && (own === null || own === wanted)) {
     if (wanted === null) throw new Error('SWITCHYARD_TOKEN needs SWITCHYARD_URL, the address of its service.');
     return { address: wanted, token: environment.token, tokenExpiresAt: null, isFromEnvironment: true };
   }
@@ -86,10 +92,10 @@ export async function findSignIn(address: string | null): Promise<SignedIn | nul
 
 /** Normalizes the address of a service: without a slash at the end. Throws for a text that is no address of the web. */
 export function readAddress(text: string): string {
-  const withScheme = /^https?:\/\//i.test(text) ? text : `https://${text}`;
-  const url = parseUrl(withScheme);
   const expected = 'Expected an address such as https://switchyard.example.com';
-  if (url === null) throw new Error(`"${text}" isn’t the address of a service. ${expected}.`);
+  const url = parseUrl(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new Error(`"${text.replace(/\/\/.*@/, '//…@')}" isn’t the address of a service. ${expected}.`);
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
     throw new Error(`${expected}, without a user name, a password, a query or a fragment.`);
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;

@@ -1,5 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import * as oauth from 'openid-client';
+import { parseUrl } from '../../common/parse-url.ts';
+import { isToken } from './environment.ts';
+import { plain } from './plain.ts';
+import { answerSeconds, fetchAnswer, rootMessage } from './request.ts';
 
 const clientId = 'switchyard-cli';
 
@@ -19,10 +23,11 @@ export interface GrantedToken {
 export class SignInError extends Error {}
 
 /** Returns the OAuth configuration of a service. `address`: as `readAddress` returns it. Throws {@link SignInError}. */
-async function discover(address: string): Promise<oauth.Configuration> {
+async function discover(address: string, timeout: number): Promise<oauth.Configuration> {
   const execute = address.startsWith('http:') ? [oauth.allowInsecureRequests] : [];
+  const options = { algorithm: 'oauth2', execute, timeout, [oauth.customFetch]: fetchAnswer } as const;
   try {
-    return await oauth.discovery(new URL(address), clientId, undefined, oauth.None(), { algorithm: 'oauth2', execute });
+    return await oauth.discovery(new URL(address), clientId, undefined, oauth.None(), options);
   } catch (error) {
     throw new SignInError(discoveryProblem(address, error), { cause: error });
   }
@@ -34,15 +39,32 @@ function discoveryProblem(address: string, error: unknown): string {
     const { body } = cause as { readonly body?: { readonly issuer?: unknown } };
     return `The service at ${address} has another address of its own: ${String(body?.issuer)}. Sign in there, or set BASE_URL of the service.`;
   }
-  if (code !== undefined) return `${address} isn’t a Switchyard that supports this sign-in.`;
-  return `${address} doesn’t answer: ${rootMessage(error)}.`;
+  if (code !== undefined && code !== timedOut) return `${address} isn’t a Switchyard that supports this sign-in.`;
+  return `${address} doesn’t answer: ${rootMessage(error)}`;
 }
 
-/** Returns the innermost message of an error of `fetch`. */
-export function rootMessage(error: unknown): string {
-  let inner = error;
-  while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;
-  return inner instanceof Error ? inner.message || String((inner as NodeJS.ErrnoException).code) : String(inner);
+/** The longest wait between two requests, in seconds. */
+const maxInterval = 60;
+/** The longest time for which a code can be valid, in seconds. */
+const maxValidity = 3_600;
+
+const within = (value: number | undefined, min: number, max: number): number =>
+  Math.min(Math.max(value ?? 5, min), max);
+
+/** Begins the sign-in. The values of a service that misbehaves are brought into the limits of this program, or refused. */
+async function begin(configuration: oauth.Configuration, address: string, clientName: string) {
+  const begun = await oauth.initiateDeviceAuthorization(configuration, { 'client_name': clientName }).catch(refuse);
+  const page = parseUrl(begun.verification_uri);
+  // The page is opened in the browser, so that it could also be a file or a program.
+  if (page === null || page.origin !== new URL(address).origin) {
+    throw new SignInError(`${address} names a page of another service for the code: ${begun.verification_uri}.`);
+  }
+  return {
+    ...begun,
+    'verification_uri': page.href,
+    'expires_in': within(begun.expires_in, 0, maxValidity),
+    interval: within(begun.interval, 1, maxInterval),
+  };
 }
 
 /**
@@ -53,33 +75,42 @@ export async function signInByDevice(
   address: string,
   clientName: string,
   show: (code: ShownCode) => Promise<void>,
+  timeoutSeconds: number = answerSeconds,
 ): Promise<GrantedToken> {
-  const configuration = await discover(address);
-  const begun = await oauth.initiateDeviceAuthorization(configuration, { 'client_name': clientName }).catch(refuse);
+  const configuration = await discover(address, timeoutSeconds);
+  const begun = await begin(configuration, address, clientName);
   const end = Date.now() + begun.expires_in * 1_000;
-  await show({ userCode: begun.user_code, page: begun.verification_uri });
+  await show({ userCode: plain(begun.user_code), page: begun.verification_uri });
   for (;;) {
     try {
-      const granted = await oauth.pollDeviceAuthorizationGrant(configuration, begun);
-      const { 'access_token': token, 'expires_in': seconds } = granted;
-      return {
-        token,
-        tokenExpiresAt: seconds === undefined ? null : new Date(Date.now() + seconds * 1_000).toISOString(),
-      };
+      return granted(await oauth.pollDeviceAuthorizationGrant(configuration, begun));
     } catch (error) {
       if (!isLost(error) || Date.now() > end) return refuse(error);
-      await wait((begun.interval ?? 5) * 1_000);
+      await wait(begun.interval * 1_000);
     }
   }
 }
+
+/** The last time of a date. */
+const maxTime = 8.64e15;
+
+function granted(response: oauth.TokenEndpointResponse): GrantedToken {
+  const { 'access_token': token, 'expires_in': seconds } = response;
+  if (!isToken(token)) throw new SignInError('The sign-in failed: the service sent a token that cannot be one.');
+  const end = seconds === undefined ? Number.POSITIVE_INFINITY : Date.now() + seconds * 1_000;
+  return { token, tokenExpiresAt: end > maxTime ? null : new Date(end).toISOString() };
+}
+
+const timedOut = 'OAUTH_TIMEOUT';
 
 /** True if no answer of the service arrived, or the answer of a proxy or of a service that starts. */
 const isLost = (error: unknown): boolean =>
   error instanceof TypeError ||
   (error as { readonly cause?: { readonly status?: number } }).cause?.status === 503 ||
-  (error as { readonly code?: string }).code === 'OAUTH_TIMEOUT';
+  (error as { readonly code?: string }).code === timedOut;
 
 function refuse(error: unknown): never {
+  if (error instanceof SignInError) throw error;
   if (error instanceof oauth.ResponseBodyError) {
     if (error.error === 'access_denied') throw new SignInError('Access was denied.', { cause: error });
     if (error.error === 'expired_token') {
@@ -87,10 +118,10 @@ function refuse(error: unknown): never {
     }
     throw new SignInError(error.error_description ?? error.error, { cause: error });
   }
-  throw new SignInError(`The sign-in failed: ${rootMessage(error)}.`, { cause: error });
+  throw new SignInError(`The sign-in failed: ${rootMessage(error)}`, { cause: error });
 }
 
 /** Revokes a token. Throws {@link SignInError}. */
 export async function revokeToken(address: string, token: string): Promise<void> {
-  await oauth.tokenRevocation(await discover(address), token).catch(refuse);
+  await oauth.tokenRevocation(await discover(address, answerSeconds), token).catch(refuse);
 }

@@ -13,12 +13,23 @@ export interface ClientEnvironment {
   readonly isRemote: boolean;
 }
 
-/** Reads the environment; an empty variable counts as not set. */
+/** Tells if a text can be sent as a token. */
+export const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text);
+
+function tokenOf(text: string | undefined): string | null {
+  const token = text?.trim() || null;
+  if (token === null || isToken(token)) return token;
+  throw new Error(
+    'SWITCHYARD_TOKEN isn’t a token: it has a space, a line break or another character that no token has.',
+  );
+}
+
+/** Reads the environment; an empty variable counts as not set. Throws an error for a token that cannot be one. */
 export function readClientEnvironment(): ClientEnvironment {
   const { SWITCHYARD_URL, SWITCHYARD_TOKEN, XDG_CONFIG_HOME, APPDATA, SSH_CONNECTION, SSH_TTY } = process.env;
   return {
     address: SWITCHYARD_URL || null,
-    token: SWITCHYARD_TOKEN || null,
+    token: tokenOf(SWITCHYARD_TOKEN),
     configDirectory: XDG_CONFIG_HOME || (process.platform === 'win32' && APPDATA) || join(homedir(), '.config'),
     isRemote: Boolean(SSH_CONNECTION || SSH_TTY),
   };

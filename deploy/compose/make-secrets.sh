@@ -4,6 +4,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 # Only the owner may enter the folder. The containers read the files under other user ids, so that the files are readable.
 mkdir -p secrets && chmod 0700 secrets
+# The engine would create it as root.
+mkdir -p config
 random() { head -c 256 /dev/urandom | base64 | tr -dc 'A-Za-z0-9' | head -c "$1"; }
 write() { [ -s "secrets/$1" ] || { printf '%s' "$2" >"secrets/$1" && chmod 0444 "secrets/$1"; }; }
 write database-password "$(random 40)"

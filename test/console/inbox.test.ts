@@ -231,7 +231,7 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 240_000 }, () => {
     expect(await width()).toBe(520);
     expect(await row(page, 'Make the search quick').isVisible()).toBe(false);
     await page.keyboard.press('?');
-    await page.getByRole('dialog').getByText('Pin or unpin the selected session in the inbox').waitFor();
+    await page.getByRole('dialog').getByText('Pin or unpin the selected session').waitFor();
     expect(window.consoleErrors).toEqual([]);
   });
 

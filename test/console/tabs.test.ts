@@ -107,6 +107,7 @@ describe.skipIf(missing !== null)('tabs of one browser', { timeout: 240_000 }, (
     for (const page of [first, second]) {
       await page.getByLabel('Token').waitFor();
       expect(await page.getByText('You were signed out').count()).toBe(0);
+      expect(await page.getByText('You signed out in another tab.').count()).toBe(page === first ? 1 : 0);
       expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('token');
     }
     await second.getByLabel('Token').fill(own.token);

@@ -246,7 +246,9 @@ describe.skipIf(missing !== null)('the usage in the console', { timeout: 240_000
       organizationUuid,
     ]);
     await page.reload();
-    await expect.poll(async () => (await totalsOf(page))[1]).toBe('Model cost$0.50As far as it is known.−75% from $2');
+    await expect
+      .poll(async () => (await totalsOf(page))[1])
+      .toBe('Model cost$0.50Models without a known price aren’t included.−75% from $2');
     await page.getByRole('button', { name: 'Show as table: ACUs by day' }).click();
     const table = page.getByRole('region', { name: 'ACUs by day, as a table' });
     expect(await table.getByRole('row').nth(0).textContent()).toBe('DayACUsModel cost (USD)Previous period');

@@ -3,7 +3,7 @@ import { RelayEnvironmentProvider } from 'react-relay';
 import { Router } from 'wouter';
 import { beginWith, createViewerEnvironment } from '../relay/environment.ts';
 import { syncSession, syncSessionOnReturn } from '../relay/session-sync.ts';
-import { clearLeaving, onSignIn } from '../relay/signed-out.ts';
+import { clearLeaving, onSignIn, type SignOutCause } from '../relay/signed-out.ts';
 import { ConfirmSignIn } from '../sign-in/confirm-dialog.tsx';
 import { ConfirmPage } from '../sign-in/confirm-page.tsx';
 import { SignIn } from '../sign-in/sign-in.tsx';
@@ -17,7 +17,7 @@ import { Pages } from './pages.tsx';
 /** The whole console: the sign-in form, or the pages of a signed-in user. */
 export function App() {
   const [epoch, setEpoch] = useState(0);
-  const [signedOut, setSignedOut] = useState<{ readonly isSudden: boolean } | null>(null);
+  const [signedOut, setSignedOut] = useState<{ readonly cause: SignOutCause | null } | null>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new sign-in starts with nothing known.
   const viewerEnvironment = useMemo(() => createViewerEnvironment(), [epoch]);
   // Before any child subscribes.
@@ -38,10 +38,10 @@ export function App() {
   useEffect(
     () =>
       onSignIn({
-        // The first reason counts: the user who pressed the button knows it.
-        out: (reason) => {
+        // The first cause counts. Before the pages are loaded, nobody was signed in here.
+        out: (cause) => {
           isOut.current = true;
-          setSignedOut((before) => before ?? { isSudden: isLoaded.current && reason !== null });
+          setSignedOut((before) => before ?? { cause: isLoaded.current ? cause : null });
         },
         other: renew,
         entered: () => (isOut.current ? enter() : void syncSession()),
@@ -53,7 +53,7 @@ export function App() {
   useEffect(syncSessionOnReturn, []);
   if (location.pathname === confirmPath && !signedOut) return <ConfirmPage />;
   const isLink = /^\/sign-in(?:\/|$)/.test(location.pathname);
-  if (signedOut || isLink) return <SignIn isSudden={signedOut?.isSudden ?? false} onDone={enter} />;
+  if (signedOut || isLink) return <SignIn cause={signedOut?.cause ?? null} onDone={enter} />;
   return (
     <RelayEnvironmentProvider environment={viewerEnvironment.environment} key={epoch}>
       <ToastProvider>

@@ -15,27 +15,48 @@ const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
 /** The modifier key of shortcuts. */
 export const commandKey = isApple ? '⌘' : texts.ctrl;
 
-const keys = [
-  ['?', texts.showShortcuts],
-  [`${commandKey} K`, texts.find],
-  ['/', texts.search],
-  ['n', common.newSession],
-  ['j', texts.nextItem],
-  ['k', texts.previousItem],
-  ['u', texts.nextUnread],
-  ['s', texts.pin],
-  ['a', texts.archive],
-  ['x', texts.selectItem],
-  [texts.shiftClick, texts.selectRange],
-  ['Home', texts.transcriptStart],
-  ['End', texts.transcriptEnd],
-  ['m', texts.nextOwn],
-  ['p', texts.previousOwn],
-  ['e', texts.nextError],
-  ['r', texts.writeMessage],
-  ['1 – 9', texts.chooseOption],
-  ['Enter', texts.sendMessage],
-  [texts.esc, texts.stop],
+const keyGroups = [
+  {
+    title: texts.everywhere,
+    keys: [
+      ['?', texts.showShortcuts],
+      [`${commandKey} K`, texts.find],
+      ['/', texts.search],
+      ['n', common.newSession],
+    ],
+  },
+  {
+    title: texts.inLists,
+    keys: [
+      ['j', texts.nextItem],
+      ['k', texts.previousItem],
+      ['x', texts.selectItem],
+      [texts.shiftClick, texts.selectRange],
+    ],
+  },
+  {
+    title: texts.inInbox,
+    keys: [
+      ['u', texts.nextUnread],
+      ['s', texts.pin],
+      ['a', texts.archive],
+    ],
+  },
+  {
+    title: texts.inSession,
+    keys: [
+      ['r', texts.writeMessage],
+      ['Enter', texts.sendMessage],
+      ['1 – 9', texts.chooseOption],
+      [texts.esc, texts.stop],
+      ['Home', texts.transcriptStart],
+      ['End', texts.transcriptEnd],
+      ['m', texts.nextOwn],
+      ['p', texts.previousOwn],
+      ['e', texts.nextError],
+      [`${commandKey} F`, texts.searchTranscript],
+    ],
+  },
 ] as const;
 
 /** Shortcuts on every page: `?`, `/` and `n`. */
@@ -66,16 +87,21 @@ export function Keys({ onSearch }: { readonly onSearch: () => void }) {
   const close = () => setShown(false);
   return (
     <Dialog title={texts.title} onClose={close} actions={<Button onClick={close}>{common.close}</Button>}>
-      <dl className="keys">
-        {keys.map(([key, what]) => (
-          <div key={what}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
+      {keyGroups.map(({ title, keys }) => (
+        <section className="keys" key={title}>
+          <h3>{title}</h3>
+          <dl>
+            {keys.map(([key, effect]) => (
+              <div key={effect}>
+                <dt>
+                  <kbd>{key}</kbd>
+                </dt>
+                <dd>{effect}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
     </Dialog>
   );
 }

@@ -80,7 +80,7 @@ export const fetchFor =
     }
     if (response.status === 401) {
       // Refused before anything was done: repeated once if the same user is signed in.
-      if (viewerContext.signIn === null) notifySignedOut(body?.errors?.[0]?.message ?? null);
+      if (viewerContext.signIn === null) notifySignedOut();
       else if ((await syncSession()) === 'same')
         ({ response, body } = await post(parameters, variables, viewerContext));
     }

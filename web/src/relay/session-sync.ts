@@ -32,7 +32,7 @@ async function find(viewerContext: ViewerContext): Promise<SyncResult> {
   if (viewerContext.organizationId !== organizationId) return find(viewerContext);
   if ('refusal' in viewer) {
     if (isSignedInSince(secret)) return find(viewerContext);
-    notifySignedOut(viewer.refusal);
+    notifySignedOut();
     return 'nobody';
   }
   if (viewerContext.viewerKey !== null && viewerContext.viewerKey !== viewer.viewerKey) {

@@ -1,11 +1,12 @@
 import { consoleHeaders, onOtherSignIn, storePageSecret } from './page-secret.ts';
 
+/** The cause of the end of a sign-in: the user signed out here or in another tab, or the service refuses it. */
+export type SignOutCause = 'HERE' | 'OTHER_TAB' | 'REFUSED';
+
 /** Listens for changes of this browser's sign-in. */
 export interface SignInListener {
-  /**
-   * The service no longer accepts this browser's sign-in. `reason`: the service's message; null if the user signed out.
-   */
-  out(reason: string | null): void;
+  /** The service no longer accepts this browser's sign-in. */
+  out(cause: SignOutCause): void;
   /** Another user is signed in than the one that the pages show. */
   other(): void;
   /** Another tab has signed in. */
@@ -18,11 +19,13 @@ type TabMessage = 'leaving' | 'stayed' | 'out' | 'in';
 
 // The tabs of one browser share one sign-in and notify each other of changes.
 const tabs = new BroadcastChannel('switchyard');
-let isLeaving = false;
+/** The tab in which the user is signing out. */
+let leaving: Exclude<SignOutCause, 'REFUSED'> | null = null;
 
 tabs.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => {
-  if (data === 'leaving' || data === 'stayed') isLeaving = data === 'leaving';
-  if (data === 'out') notifySignedOut(null);
+  if (data === 'stayed') leaving = null;
+  if (data === 'leaving' || data === 'out') leaving = 'OTHER_TAB';
+  if (data === 'out') notifySignedOut();
   if (data === 'in') for (const each of [...listeners]) each.entered();
 });
 
@@ -31,12 +34,9 @@ onOtherSignIn(() => {
   for (const each of [...listeners]) each.entered();
 });
 
-/**
- * Makes the listener show the sign-in form. A user who pressed the button knows the reason, so later reasons are
- * ignored.
- */
-export function notifySignedOut(reason: string | null): void {
-  for (const each of [...listeners]) each.out(isLeaving ? null : reason);
+/** Makes the listener show the sign-in form. While a user signs out, a refusal has that cause. */
+export function notifySignedOut(): void {
+  for (const each of [...listeners]) each.out(leaving ?? 'REFUSED');
 }
 
 /** Makes the listener reload the pages. */
@@ -46,7 +46,7 @@ export function notifyOtherViewer(): void {
 
 /** Signs out here and in every tab; false if the service could not be reached, in which case all stay signed in. */
 export async function signOut(): Promise<boolean> {
-  isLeaving = true;
+  leaving = 'HERE';
   tabs.postMessage('leaving' satisfies TabMessage);
   const headers = consoleHeaders();
   let address: string | null = null;
@@ -62,8 +62,8 @@ export async function signOut(): Promise<boolean> {
   const isOut = (await end('same-origin')) || (await end('omit'));
   if (isOut) storePageSecret(null);
   tabs.postMessage((isOut ? 'out' : 'stayed') satisfies TabMessage);
-  if (isOut) notifySignedOut(null);
-  else isLeaving = false;
+  if (isOut) notifySignedOut();
+  else leaving = null;
   // The page of the identity provider that ends its session too, and leads back.
   if (address !== null) location.assign(address);
   return isOut;
@@ -71,7 +71,7 @@ export async function signOut(): Promise<boolean> {
 
 /** Call after a sign-in here; notifies the other tabs. */
 export function notifySignedIn(): void {
-  isLeaving = false;
+  leaving = null;
   tabs.postMessage('in' satisfies TabMessage);
 }
 
@@ -83,5 +83,5 @@ export function onSignIn(listener: SignInListener): () => void {
 
 /** Call when the signed-in user is known: later sign-out messages do not refer to the previous user. */
 export function clearLeaving(): void {
-  isLeaving = false;
+  leaving = null;
 }

@@ -1,6 +1,8 @@
+import { useEffect, useState } from 'react';
 import { useIsConnectionLost } from '../relay/connectivity.ts';
 import { activityStatus as texts } from '../texts/session-transcript.ts';
-import type { Entry } from './entry.ts';
+import { writeDuration } from '../ui/duration.ts';
+import type { Entry, EntryOf } from './entry.ts';
 
 interface ActivityStatusProps {
   readonly status: string;
@@ -14,15 +16,37 @@ export function ActivityStatus(props: ActivityStatusProps) {
   // Nothing is known while the service cannot be reached.
   const isLost = useIsConnectionLost();
   const text = isLost ? null : activityText(props);
+  const start = text === texts.working ? startOfTurn(props.entries) : null;
   return (
-    <p className="now" role="status">
-      {text !== null && (
-        <>
-          <i aria-hidden="true" /> <span>{text}</span>
-        </>
-      )}
-    </p>
+    <div className="now">
+      <p role="status">
+        {text !== null && (
+          <>
+            <i aria-hidden="true" /> <span>{text}</span>
+          </>
+        )}
+      </p>
+      {start !== null && <Elapsed since={start.createdAt} key={start.id} />}
+    </div>
   );
+}
+
+/** The time since the turn started, each second. Screen readers do not read its changes. */
+function Elapsed({ since }: { readonly since: string }) {
+  // The clock of the browser may differ from that of the service: it never shows a time before the start.
+  const measure = () => Math.max(0, Date.now() - Date.parse(since));
+  const [ms, setMs] = useState(measure);
+  useEffect(() => {
+    const timer = window.setInterval(() => setMs(measure()), 1_000);
+    return () => clearInterval(timer);
+  });
+  return <small>{writeDuration(ms)}</small>;
+}
+
+/** Returns the entry that started the current turn; null: none in these entries. */
+function startOfTurn(entries: readonly Entry[]): EntryOf<'TurnEvent'> | null {
+  const last = entries.findLast((entry) => entry.__typename === 'TurnEvent');
+  return last?.__typename === 'TurnEvent' && last.phase === 'STARTED' ? last : null;
 }
 
 function activityText({ status, statusDetail, isArchived, entries }: ActivityStatusProps): string | null {
@@ -43,10 +67,9 @@ function isRestarting(entries: readonly Entry[]): boolean {
 
 /** Returns true if a message other than an answer arrived after the current turn started. */
 function hasWaiting(entries: readonly Entry[]): boolean {
-  const start = entries.findLastIndex(({ __typename }) => __typename === 'TurnEvent');
-  const turn = entries[start];
-  if (turn?.__typename !== 'TurnEvent' || turn.phase !== 'STARTED') return false;
+  const turn = startOfTurn(entries);
+  if (turn === null) return false;
   return entries
-    .slice(start)
+    .slice(entries.indexOf(turn))
     .some((entry) => entry.__typename === 'SessionMessage' && entry.type === 'USER_MESSAGE' && entry.answer === null);
 }

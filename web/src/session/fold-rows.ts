@@ -1,4 +1,5 @@
 import { transcriptFolds as texts } from '../texts/session.ts';
+import { writeDuration } from '../ui/duration.ts';
 import type { Row } from './transcript-rows.ts';
 
 type ToolRow = Extract<Row, { type: 'tool' }>;
@@ -164,23 +165,4 @@ function countFiles(calls: readonly ToolRow[]): number {
     return named.length === 0 ? [key] : [named[0] ?? key];
   });
   return new Set(paths).size;
-}
-
-const units = [
-  ['hour', 3_600],
-  ['minute', 60],
-  ['second', 1],
-] as const;
-
-/** Writes a duration with its two largest units; null for less than a second. */
-function writeDuration(ms: number): string | null {
-  let seconds = Math.round(ms / 1_000);
-  const parts: string[] = [];
-  for (const [unit, length] of units) {
-    const count = Math.floor(seconds / length);
-    seconds -= count * length;
-    if (count > 0 && parts.length < 2)
-      parts.push(new Intl.NumberFormat(undefined, { style: 'unit', unit, unitDisplay: 'short' }).format(count));
-  }
-  return parts.length === 0 ? null : parts.join(' ');
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { fetchQuery, graphql, useRelayEnvironment } from 'react-relay';
 import type { useSessionTabsQuery } from '../__generated__/useSessionTabsQuery.graphql.ts';
 import { useRemembered } from '../app/use-remembered.ts';
@@ -48,7 +48,8 @@ const findTab = (name: string | null): PaneTab | null => paneTabs.find((tab) => 
 
 /**
  * The tabs of the session page. The selected one is in the URL: `?tab=changes`. If there is none, the pane beside the
- * conversation (`isSplit`) shows the tab that the user selected last, and a narrow page shows the conversation.
+ * conversation (`isSplit`) shows the tab that the user selected last, at first the changes if there are any, otherwise the details. A narrow
+ * page shows the conversation.
  */
 export function useSessionTabs(
   id: string,
@@ -68,7 +69,9 @@ export function useSessionTabs(
     return () => reading.unsubscribe();
   }, [environment, id, changesUpdatedAt]);
   const count = changes.reduce((sum, { fileCount }) => sum + fileCount, 0);
-  const remembered = findTab(last) ?? 'details';
+  // The tab does not change when the first changes are stored.
+  const [first] = useState<PaneTab>(changesUpdatedAt == null ? 'details' : 'changes');
+  const remembered = findTab(last) ?? first;
   // A session without a repository has no changes to show.
   const lastTab = remembered === 'changes' && repositories.length === 0 ? 'files' : remembered;
   const opened = isSplit && state !== 'closed' ? lastTab : 'conversation';

@@ -6,7 +6,7 @@ import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { focusAfterSignIn } from '../app/focus-on-navigation.tsx';
 import { consoleHeaders, pageSecret, storePageSecret } from '../relay/page-secret.ts';
 import { fetchViewer } from '../relay/session-sync.ts';
-import { notifySignedIn } from '../relay/signed-out.ts';
+import { notifySignedIn, type SignOutCause } from '../relay/signed-out.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Mark } from '../ui/icons.tsx';
@@ -53,8 +53,17 @@ async function send(
   }
 }
 
-/** Signs in with a link, a token or an identity provider. `isSudden`: the pages were open until now, and nobody signed out. */
-export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; readonly onDone: () => void }) {
+interface SignInProps {
+  /** The cause of the sign-out if pages were open until now. */
+  readonly cause: SignOutCause | null;
+  readonly onDone: () => void;
+}
+
+const causes = { HERE: null, OTHER_TAB: texts.signedOutInOtherTab, REFUSED: texts.signedOut } as const;
+
+/** Signs in with a link, a token or an identity provider. */
+export function SignIn({ cause, onDone }: SignInProps) {
+  const note = cause === null ? null : causes[cause];
   const [token, setToken] = useState('');
   const [error, setError] = useState<{ readonly message: string; readonly isOfToken: boolean } | null>(null);
   // The answer of an identity provider that sent the browser back here.
@@ -173,7 +182,7 @@ export function SignIn({ isSudden, onDone }: { readonly isSudden: boolean; reado
             {error.message}
           </p>
         )}
-        {isSudden && <p className="note">{texts.signedOut}</p>}
+        {note !== null && <p className="note">{note}</p>}
         <ProviderButtons onProblem={(message) => setError(message === null ? null : { isOfToken: false, message })} />
         <TextField
           ref={field}

@@ -30,6 +30,7 @@ export const signIn = {
   userLink: 'This link signs in the user it was created for. It works once.',
   signInToSwitchyard: 'Sign in to Switchyard',
   product: 'Start software engineering agents, watch them work, and review their changes.',
+  signedOutInOtherTab: 'You signed out in another tab.',
   signedOut: 'You were signed out because your session or its key ended.',
   tokenPlaceholder: 'cog_… or apk_…',
   tokenHint: 'We’ll keep you signed in on this browser. The token itself is not stored.',

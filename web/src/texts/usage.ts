@@ -33,7 +33,7 @@ export const usageAccess = {
 
 export const usageTotals = {
   cost: 'Model cost',
-  costHint: 'As far as it is known.',
+  costHint: 'Models without a known price aren’t included.',
   sessions: 'Sessions started',
   acusPerSession: 'ACUs per session',
   acusPerSessionHint: 'ACUs divided by sessions started.',

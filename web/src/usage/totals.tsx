@@ -76,12 +76,17 @@ export function Totals(props: TotalsProps) {
       before: usedBefore && metricsBefore ? perSession(usedBefore.totalAcus, metricsBefore.sessions.count) : null,
       hint: texts.acusPerSessionHint,
     },
-    {
-      label: texts.activePeople,
-      value: activeUserCount,
-      before: metricsBefore?.activeUserCount ?? null,
-      hint: texts.activePeopleHint,
-    },
+    // Where only service users start sessions, it would be 0 beside their sessions.
+    ...(activeUserCount + (metricsBefore?.activeUserCount ?? 0) > 0
+      ? [
+          {
+            label: texts.activePeople,
+            value: activeUserCount,
+            before: metricsBefore?.activeUserCount ?? null,
+            hint: texts.activePeopleHint,
+          },
+        ]
+      : []),
     {
       label: texts.pullRequests,
       value: pullRequests.createdCount,

@@ -79,19 +79,25 @@ export function Picker(props: PickerProps) {
     (value === (props.value ?? props.defaultValue) ? valueLabel : null) ??
     (hasMore && problem === null && choices.length < maxChoicesRead ? null : value);
   const { takesOther = false } = props;
+  const fitting = useMemo(
+    () => all.filter(({ label: name, under }) => matchesText(`${name} ${under ?? ''}`, text ?? '')),
+    [all, text],
+  );
   const shown = useMemo(() => {
-    const fitting = all.filter(({ label: name, under }) => matchesText(`${name} ${under ?? ''}`, text ?? ''));
     const typed = text?.trim() ?? '';
     const isTaken = typeof takesOther === 'function' ? takesOther(typed) : takesOther;
     const isOther = isTaken && typed !== '' && !all.some((choice) => choice.value === typed);
     return isOther ? [...fitting, { value: typed, label: typed, under: texts.use({ value: typed }) }] : fitting;
-  }, [all, text, takesOther]);
+  }, [all, fitting, text, takesOther]);
   const wantsMore = isOpen
     ? shown.length < enough || active > shown.length - enough
     : called === null && value !== '' && choices.length < maxChoicesRead;
   useEffect(() => {
     if (wantsMore && hasMore && !isLoading && problem === null) more();
   }, [wantsMore, hasMore, isLoading, problem, more]);
+  // Enter waits for the choices: the typed text may be a part of one.
+  const isEntered = useRef(false);
+  const isUnread = fitting.length === 0 && hasMore && problem === null;
   const box = useRef<HTMLDivElement>(null);
   const popup = useRef<HTMLDivElement>(null);
   usePopoverPosition(isOpen, box, popup);
@@ -108,6 +114,7 @@ export function Picker(props: PickerProps) {
     setActive(all.findIndex((choice) => choice.value === value));
   };
   const close = () => {
+    isEntered.current = false;
     setOpen(false);
     setText(null);
     setActive(-1);
@@ -119,6 +126,10 @@ export function Picker(props: PickerProps) {
     close();
     if (choice.value !== value) props.onChange?.(choice.value, choice.value === '' ? null : choice);
   };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the choices are read.
+  useEffect(() => {
+    if (!isUnread && isEntered.current) choose(shown[active]);
+  }, [isUnread]);
   const leave = () => {
     const typed = text?.trim() ?? '';
     if (!props.keepsTyped || typed === '') return close();
@@ -136,6 +147,7 @@ export function Picker(props: PickerProps) {
     }
     const move = moves[event.key];
     if (event.key === 'Escape' || (event.altKey && event.key === 'ArrowUp')) close();
+    else if (event.key === 'Enter' && isUnread) isEntered.current = true;
     else if (event.key === 'Enter') choose(shown[active]);
     else if (move) setActive(move(active, last));
     else return;
@@ -168,6 +180,7 @@ export function Picker(props: PickerProps) {
           onBlur={leave}
           onKeyDown={press}
           onChange={(event) => {
+            isEntered.current = false;
             // While it is closed, the field shows the selected label: only the inserted text was typed.
             setText(isOpen ? event.target.value : ((event.nativeEvent as InputEvent).data ?? ''));
             open();

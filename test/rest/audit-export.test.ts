@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { openSigningKey } from '../../src/domain/audit/export/signing-key.ts';
 import { verifyExport } from '../../src/domain/audit/export/verify-export.ts';
 import { newId } from '../../src/domain/ids.ts';
@@ -14,6 +14,8 @@ const app = useApp();
 
 const list = '/v3/enterprise/audit-logs';
 const path = `${list}/export`;
+/** A range that has every entry. Without an end, an export waits for transactions that other databases of the server have open. */
+const all = 'time_before=99999999999';
 const ofOrganization = (id: string) => `/v3/enterprise/organizations/${id}/audit-logs/export`;
 
 /** POST for an export, as text; GET for other paths. */
@@ -55,7 +57,7 @@ describe(`POST ${path}`, () => {
     const organization = await makeOrganization(app);
     const { v3Token } = await makeUser(app, organization);
     await call(app, v3Token, 'POST', `/v3/organizations/${organization}/sessions`, { prompt: 'say hello' });
-    const { status, headers, text } = await download(path);
+    const { status, headers, text } = await download(`${path}?${all}`);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/x-ndjson');
     expect(headers.get('cache-control')).toBe('private, no-store');
@@ -66,8 +68,10 @@ describe(`POST ${path}`, () => {
       version: 1,
       enterprise_id: `enterprise-${app.app.installation.enterpriseId}`,
       org_id: null,
+      after: null,
+      end_cursor: null,
       time_after: null,
-      time_before: null,
+      time_before: 99_999_999_999,
       created_at: expect.any(Number),
       key_id: expect.stringMatching(/^[0-9a-f]{16}$/),
     });
@@ -114,10 +118,33 @@ describe(`POST ${path}`, () => {
     expect(await read('time_after=0&time_before=99999999999')).toEqual(ids);
   });
 
+  test('422 for a position together with a time, and for one that is none of this log', async () => {
+    const readEnd = async () => parse((await download(path)).text)[0].end_cursor;
+    const end = encodeURIComponent(await vi.waitUntil(readEnd, { timeout: 60_000 }));
+    expect((await download(`${path}?after=${end}`)).status).toBe(200);
+    for (const time of ['time_after=0', 'time_before=1700000000']) {
+      const refused = await download(`${path}?after=${end}&${time}`);
+      expect([refused.status, refused.text]).toEqual([
+        422,
+        expect.stringContaining('continues an export without times'),
+      ]);
+    }
+    const foreign = await seedForeign();
+    const [entry] = await app.app.services.store.query<{ id: string; xid: string }>(
+      'select id, xid::text as xid from audit_entry where organization_id = $1',
+      [foreign],
+    );
+    const ofForeign = Buffer.from(`audit.asc|${entry?.xid}|${entry?.id}`).toString('base64url');
+    const unknown = Buffer.from(`audit.asc|1|${newId()}`).toString('base64url');
+    for (const cursor of ['x', 'x'.repeat(600), '%00', ofForeign, unknown]) {
+      expect((await download(`${path}?after=${cursor}`)).status).toBe(422);
+    }
+  });
+
   test('200 with gzip for clients that accept it', async () => {
     const organization = await makeOrganization(app);
     await seedAuditEntries(app, Array(50).fill({ action: 'send_message', organizationId: organization }));
-    const { headers, text } = await download(ofOrganization(organization), app.adminToken, {
+    const { headers, text } = await download(`${ofOrganization(organization)}?${all}`, app.adminToken, {
       'accept-encoding': 'gzip',
     });
     expect(headers.get('content-encoding')).toBe('gzip');
@@ -138,7 +165,7 @@ describe(`POST ${path}`, () => {
        select lpad(n::text, 32, '0'), $1, $2, 'send_message', repeat('x', 2000), now() - interval '1 day' from generate_series(1, 20000) n`,
       [app.app.installation.enterpriseId, organization],
     );
-    const response = await fetch(app.url + ofOrganization(organization), {
+    const response = await fetch(`${app.url}${ofOrganization(organization)}?${all}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'accept-encoding': 'identity' },
     });
@@ -179,7 +206,7 @@ describe('a changed export', () => {
   async function makeExport() {
     const organization = await makeOrganization(app);
     await seedAuditEntries(app, Array(5).fill({ action: 'send_message', organizationId: organization }));
-    const [{ text }, key] = [await download(ofOrganization(organization)), await readPublicKey()];
+    const [{ text }, key] = [await download(`${ofOrganization(organization)}?${all}`), await readPublicKey()];
     return { text, key };
   }
 

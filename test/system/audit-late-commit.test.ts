@@ -40,6 +40,42 @@ function follow(organizationId: string) {
   };
 }
 
+interface Exported {
+  readonly header: { readonly end_cursor: string | null; readonly after: string | null };
+  readonly ids: readonly string[];
+}
+
+/** Exports the log of an organization; the ids are those of its messages. */
+async function exportLog(organizationId: string, query = ''): Promise<Exported> {
+  const path = `/v3/enterprise/organizations/${organizationId}/audit-logs/export${query}`;
+  const headers = { authorization: `Bearer ${app.adminToken}` };
+  const response = await fetch(app.url + path, { method: 'POST', headers });
+  expect(response.status).toBe(200);
+  const [header, ...lines] = (await response.text())
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const messages = lines.filter(({ action }) => action === 'send_message');
+  return { header, ids: messages.map(({ audit_log_id }) => audit_log_id.replace('audit_log-', '')) };
+}
+
+/** A client that exports the log again and again, each time from the end of the export before. */
+function followByExports(organizationId: string) {
+  const seen: string[] = [];
+  let end: string | null = null;
+  return {
+    seen,
+    async catchUp(): Promise<string[]> {
+      const after: string = end === null ? '' : `?after=${encodeURIComponent(end)}`;
+      const { header, ids } = await exportLog(organizationId, after);
+      expect(header.after).toBe(end);
+      seen.push(...ids);
+      end = header.end_cursor;
+      return seen;
+    },
+  };
+}
+
 /** A transaction on a separate connection, like in another process. */
 async function openTransaction(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: app.databaseUrl ?? '' });
@@ -102,6 +138,53 @@ onPostgres('transactions that commit in any order reach a follower once each, in
   }
   await eventually(async () => [...(await reader.catchUp())].sort()).toEqual(written.toSorted());
   expect(await follow(organizationId).catchUp()).toEqual(reader.seen);
+});
+
+onPostgres('an export continues where the last one ended, and skips no entry that was committed late', async () => {
+  const organizationId = await makeOrganization(app);
+  const seedEntry = async () => (await seedAuditEntries(app, [{ action: 'send_message', organizationId }]))[0] ?? '';
+  const first = await seedEntry();
+  const reader = followByExports(organizationId);
+  await eventually(reader.catchUp).toEqual([first]);
+
+  const late = await openTransaction();
+  const lateId = await write(late, organizationId);
+  const early = await openTransaction();
+  const earlyId = await write(early, organizationId);
+  await early.query('commit');
+  const newer = await seedEntry();
+  // A range of times has what is committed, and no position at which another export could continue.
+  const byTime = await exportLog(organizationId, `?time_before=${Math.ceil(Date.now() / 1_000) + 60}`);
+  expect([byTime.ids, byTime.header.end_cursor]).toEqual([[first, earlyId, newer], null]);
+  expect(await reader.catchUp()).toEqual([first]);
+
+  await late.query('commit');
+  await eventually(reader.catchUp).toEqual([first, lateId, earlyId, newer]);
+  await reader.catchUp();
+  expect(reader.seen).toHaveLength(4);
+  // Without a position, the order is that of time, and the end is the same.
+  const all = await exportLog(organizationId);
+  expect([all.ids, all.header.after]).toEqual([[first, lateId, earlyId, newer], null]);
+});
+
+onPostgres('exports that follow each other have each entry once, in any order of the commits', async () => {
+  const organizationId = await makeOrganization(app);
+  const reader = followByExports(organizationId);
+  const written: string[] = [];
+  const open: pg.Client[] = [];
+  for (let n = 0; n < 12; n++) {
+    const client = await openTransaction();
+    written.push(await write(client, organizationId), await write(client, organizationId));
+    open.push(client);
+    if (open.length === 4) await open.splice((n * 7) % 4, 1)[0]?.query('commit');
+    await reader.catchUp();
+  }
+  for (const client of open.toReversed()) await client.query('commit');
+  await eventually(async () => [...(await reader.catchUp())].sort()).toEqual(written.toSorted());
+  // A cursor of the list is one of the exports too.
+  const { cursor } = await readPage(`${entriesOf(organizationId)}&order=asc&first=5`);
+  const rest = await exportLog(organizationId, `?after=${encodeURIComponent(cursor ?? '')}`);
+  expect(rest.ids).toEqual(reader.seen.slice(5));
 });
 
 onPostgres('what is rolled back holds nobody up and never appears', async () => {

@@ -31,6 +31,12 @@ export interface EntryOrder<C> {
 
 type Bind = (value: unknown) => string;
 
+/** A position in {@link byCommit}: the transaction that wrote an entry, and its id. */
+export interface CommitPosition {
+  readonly xid: string;
+  readonly id: string;
+}
+
 /** By time: for pages from the newest entry backwards. */
 export const byTime: EntryOrder<{ readonly at: Date; readonly id: string }> = {
   isAscending: false,
@@ -48,10 +54,10 @@ export const byTime: EntryOrder<{ readonly at: Date; readonly id: string }> = {
  * The order of the transactions that wrote the entries (docs/wire/audit-log.md#following-it). An entry is shown once no
  * older transaction is open: from then on nothing can appear before it.
  */
-export const byCommit: EntryOrder<{ readonly xid: string; readonly id: string }> = {
+export const byCommit = {
   isAscending: true,
   readCursor: readCommitCursor,
-  cursorOf: ({ xid, id }) => writeCursor('audit.asc', xid, id),
+  cursorOf: ({ xid, id }: CommitPosition) => writeCursor('audit.asc', xid, id),
   // A database that was restored may lack the entry, and those before it.
   isOf: ({ xid, id }, bind) => `e.id = ${bind(id)} and e.xid = ${bind(xid)}::text::xid8`,
   isLastForgotten: ({ xid, id }, bind) =>
@@ -60,9 +66,9 @@ export const byCommit: EntryOrder<{ readonly xid: string; readonly id: string }>
   beyond: (operator, { xid, id }, bind) => `(e.xid, e.id) ${operator} (${bind(xid)}::text::xid8, ${bind(id)}::text)`,
   by: (direction) => `e.xid ${direction}, e.id ${direction}`,
   conditions: (filter, bind) => ['e.xid < oldest_transaction()', ...xidBounds(filter, bind)],
-};
+} satisfies EntryOrder<CommitPosition>;
 
-function readCommitCursor(text: string): { xid: string; id: string } | null {
+function readCommitCursor(text: string): CommitPosition | null {
   const parts = readCursor('audit.asc', 2, text);
   if (!parts) return null;
   const [xid, id] = parts as [string, string];

@@ -7,15 +7,7 @@ import { inOrderOf } from '../find-by-ids.ts';
 import { parseId } from '../ids.ts';
 import { oneOfConditions } from '../list-filter.ts';
 import type { CountedList } from '../nested-pages.ts';
-import {
-  badCursor,
-  type Page,
-  type PageLimits,
-  type PageRequest,
-  type PageWindow,
-  pageWindow,
-  toPage,
-} from '../pages.ts';
+import { badCursor, type Page, type PageLimits, type PageRequest, pageWindow, toPage } from '../pages.ts';
 import { isAuditAction } from './audit-actions.ts';
 import { type AuditEntryRecord, entryActors, entryColumns } from './audit-entry.ts';
 import {
@@ -143,7 +135,9 @@ async function readOrdered<C>(
     window,
   );
   const rows = await context.store.readList(async (store) => {
-    await requireEntriesOf({ store, enterpriseId }, order, window, request);
+    for (const name of ['after', 'before'] as const) {
+      await requireEntryOf({ store, enterpriseId }, order, { name, cursor: window[name], text: request[name] ?? '' });
+    }
     return store.query<AuditEntryRecord & { position: number }>(sql, values);
   });
   return (organizationIds ?? [null]).map((_, index) => {
@@ -152,31 +146,35 @@ async function readOrdered<C>(
   });
 }
 
+/** A cursor in the argument `name`; null: there is none. */
+interface ReadCursor<C> {
+  readonly name: 'after' | 'before';
+  readonly cursor: C | null;
+  /** As received. */
+  readonly text: string;
+}
+
 /**
  * Throws BAD_CURSOR for a cursor without an entry, in an order whose cursors need one. The cursor of the last entry that was deleted
  * when its retention ended is valid: nothing after it was deleted.
  */
-async function requireEntriesOf<C>(
-  { store, enterpriseId }: { readonly store: Reader; readonly enterpriseId: string },
-  { isOf, isLastForgotten }: EntryOrder<C>,
-  window: PageWindow<C>,
-  request: PageRequest,
+export async function requireEntryOf<C>(
+  { store, enterpriseId }: { readonly store: Pick<Reader, 'query'>; readonly enterpriseId: string },
+  { isOf, isLastForgotten }: Pick<EntryOrder<C>, 'isOf' | 'isLastForgotten'>,
+  { name, cursor, text }: ReadCursor<C>,
 ): Promise<void> {
-  for (const name of ['after', 'before'] as const) {
-    const cursor = window[name];
-    if (cursor === null || isOf === null || isLastForgotten === null) continue;
-    const values: unknown[] = [enterpriseId];
-    const bind = (value: unknown) => `$${values.push(value)}`;
-    const [found] = await store.query<{ isThere: boolean; isLastForgotten: boolean | null }>(
-      `select exists (select 1 from audit_entry e where e.enterprise_id = $1 and ${isOf(cursor, bind)}) as "isThere",
-              ${isLastForgotten(cursor, bind)} as "isLastForgotten" from enterprise n where n.id = $1`,
-      values,
-    );
-    if (found?.isThere === true || found?.isLastForgotten === true) continue;
-    if (found?.isLastForgotten !== false) throw badCursor(name, request[name] ?? '');
-    const message = `Entries after the cursor "${name}" were deleted when their retention ended. Begin again without a cursor.`;
-    throw new DomainError('BAD_CURSOR', message, [{ path: [name], message }]);
-  }
+  if (cursor === null || isOf === null || isLastForgotten === null) return;
+  const values: unknown[] = [enterpriseId];
+  const bind = (value: unknown) => `$${values.push(value)}`;
+  const [found] = await store.query<{ isThere: boolean; isLastForgotten: boolean | null }>(
+    `select exists (select 1 from audit_entry e where e.enterprise_id = $1 and ${isOf(cursor, bind)}) as "isThere",
+            ${isLastForgotten(cursor, bind)} as "isLastForgotten" from enterprise n where n.id = $1`,
+    values,
+  );
+  if (found?.isThere === true || found?.isLastForgotten === true) return;
+  if (found?.isLastForgotten !== false) throw badCursor(name, text);
+  const message = `Entries after the cursor "${name}" were deleted when their retention ended. Begin again without a cursor.`;
+  throw new DomainError('BAD_CURSOR', message, [{ path: [name], message }]);
 }
 
 // PostgreSQL has its own bounds of time: times beyond them are refused here, before the statement fails.

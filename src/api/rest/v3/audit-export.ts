@@ -15,7 +15,7 @@ import { abortableBody } from '../../../http/abortable-body.ts';
 import { inPieces } from '../../../http/in-pieces.ts';
 import { Reply } from '../../../http/reply.ts';
 import type { RequestView } from '../../../http/request-view.ts';
-import { integerParam } from '../query.ts';
+import { integerParam, textParam } from '../query.ts';
 import { invalidRequest } from '../refusal.ts';
 import type { VersionApi } from '../version-api.ts';
 import { lastSecond, presentEntry } from './audit-logs.ts';
@@ -24,6 +24,10 @@ import { time } from './dialect.ts';
 const contentType = 'application/x-ndjson';
 
 const exportQuery = z.object({
+  after: textParam('after', {
+    description:
+      'The `end_cursor` of an earlier export, or of the list with `order=asc`. The export continues after it, and skips nothing. Not with times.',
+  }),
   time_after: integerParam('time_after', { description: 'Only entries of this time or later, in Unix seconds.' }),
   time_before: integerParam('time_before', { description: 'Only entries before this time, in Unix seconds.' }),
 });
@@ -38,7 +42,7 @@ const keyResponse = z
   })
   .openapi('AuditLogPublicKeyResponse');
 
-function readRange(query: ExportQuery): Pick<AuditExportRequest, 'createdAfter' | 'createdBefore'> {
+function readRange(query: ExportQuery): Omit<AuditExportRequest, 'organizationId'> {
   const issues = (['time_after', 'time_before'] as const).flatMap((name) => {
     const seconds = query[name];
     if (seconds === undefined || (seconds >= 0 && seconds <= lastSecond)) return [];
@@ -47,12 +51,12 @@ function readRange(query: ExportQuery): Pick<AuditExportRequest, 'createdAfter' 
   });
   if (issues.length > 0) throw invalidRequest(issues);
   const at = (seconds: number | undefined) => (seconds === undefined ? undefined : new Date(seconds * 1_000));
-  return { createdAfter: at(query.time_after), createdBefore: at(query.time_before) };
+  return { after: query.after, createdAfter: at(query.time_after), createdBefore: at(query.time_before) };
 }
 
 /** The lines of an export, in texts that end with a line break. Memory holds one batch of entries. */
 async function* writeLines(
-  { organizationId, createdAt, signingKey, batches }: AuditExport,
+  { organizationId, createdAt, signingKey, endCursor, batches }: AuditExport,
   query: ExportQuery,
   viewer: () => Viewer,
 ): AsyncGenerator<string, undefined> {
@@ -67,6 +71,8 @@ async function* writeLines(
     version: formatVersion,
     enterprise_id: prefixedId('enterprise', viewer().enterpriseId),
     org_id: organizationId && prefixedId('organization', organizationId),
+    after: query.after ?? null,
+    end_cursor: endCursor,
     time_after: query.time_after ?? null,
     time_before: query.time_before ?? null,
     created_at: time(createdAt),

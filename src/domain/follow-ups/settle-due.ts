@@ -1,5 +1,8 @@
-import type { Services } from '../context.ts';
+import { DomainError } from '../../common/errors.ts';
+import type { Transaction } from '../../store/store.ts';
+import type { Context, Services } from '../context.ts';
 import { asSystem } from '../sessions/as-system.ts';
+import type { SessionRecord } from '../sessions/session.ts';
 import { lockRunAndSession } from '../sessions/suspend-session.ts';
 import { notifyPullRequests } from '../sessions/write-pull-request.ts';
 import type { UnsettledFollowUp } from './follow-up.ts';
@@ -7,6 +10,8 @@ import { settle } from './settle.ts';
 
 /** Number of follow-ups of one look. */
 const batchSize = 50;
+/** The time after which a follow-up is tried again that found the queue of its organization full. */
+const fullQueueMs = 60_000;
 
 interface DueFollowUp {
   readonly id: string;
@@ -42,9 +47,29 @@ async function settleDue(services: Services, { id, sessionId, enterpriseId }: Du
       [id, services.now()],
     );
     if (!due) return;
-    await settle(asSystem(services, enterpriseId), tx, session, due);
+    if (!(await settleOrPostpone(asSystem(services, enterpriseId), tx, session, due))) return;
     await notifyPullRequests(services, tx, session);
   });
+}
+
+/** {@link settle}; returns false if the queue of the organization is full: the follow-up then waits a while. */
+async function settleOrPostpone(
+  context: Context,
+  tx: Transaction,
+  session: SessionRecord,
+  due: UnsettledFollowUp,
+): Promise<boolean> {
+  await tx.query('savepoint settle');
+  try {
+    await settle(context, tx, session, due);
+    return true;
+  } catch (error) {
+    if (!(error instanceof DomainError && error.code === 'LIMIT_EXCEEDED')) throw error;
+    await tx.query('rollback to savepoint settle');
+    const dueAt = new Date(context.now().getTime() + fullQueueMs);
+    await tx.query('update follow_up set due_at = $2::timestamptz where id = $1', [due.id, dueAt]);
+    return false;
+  }
 }
 
 /** Returns the time when the next follow-up is due; null: none waits. */

@@ -14,6 +14,7 @@ import { endWork, readRun } from './interrupt-session.ts';
 import { logColumns, type MessageEntry, type NewEntry } from './log.ts';
 import { isWithoutQuestion, type MessageState, stateColumns, stateTables } from './message-states.ts';
 import { messageInputSchema } from './messages.ts';
+import { requireRoomToWake } from './queue-room.ts';
 import type { SessionRecord } from './session.ts';
 import { lockRunAndSession } from './suspend-session.ts';
 import { requireTaking } from './write-message.ts';
@@ -31,8 +32,8 @@ export interface ChangedMessage {
 
 /**
  * Replaces the text of a message that the agent has not received. A session that its user has stopped continues with its
- * messages. Throws NOT_FOUND, FORBIDDEN, INVALID_INPUT, and INVALID_STATE for a message that was delivered or withdrawn, that answers
- * a question, or whose session takes no messages. Needs the permissions of `sendMessage`.
+ * messages. Throws NOT_FOUND, FORBIDDEN, INVALID_INPUT, INVALID_STATE for a message that was delivered or withdrawn, that answers
+ * a question, or whose session takes no messages, and LIMIT_EXCEEDED if a stopped session would wait in a full queue. Needs the permissions of `sendMessage`.
  */
 export async function updateQueuedMessage(
   context: Context,
@@ -46,6 +47,7 @@ export async function updateQueuedMessage(
     const body = await attach(context, tx, session, { text: message });
     if (body === (state.editedBody ?? found.message.body)) return null;
     await tx.query(change, [session.id, found.message.seq, body, false]);
+    if (session.status === 'running') await requireRoomToWake(context, tx, session.id);
     await tx.query(continueStopped, [session.id, context.now()]);
     return { change: 'edited', body };
   });

@@ -8,6 +8,7 @@ import { type CreateOptions, findReplay } from '../idempotency.ts';
 import { changeSession } from './change-session.ts';
 import { getSessionFor, type SessionTarget } from './find-session.ts';
 import { isUsers, waiting } from './inbox.ts';
+import { requireRoomToWake } from './queue-room.ts';
 import { endQuotaWait, isWaitingForQuota } from './quota-wait.ts';
 import type { SessionRecord } from './session.ts';
 import { lockRunAndSession } from './suspend-session.ts';
@@ -44,8 +45,8 @@ const queueWaiting = 'update run set queued_at = $2::timestamptz, crash_count = 
 /**
  * Sends the messages of the last turn again, as a new turn together with messages that wait, after the turn was stopped or
  * failed. If the session failed or was stopped before a turn began, only the messages that wait are sent. A session that waits for a limit of its
- * model's provider continues at once. Throws NOT_FOUND, FORBIDDEN, IDEMPOTENCY_CONFLICT, and INVALID_STATE if the session has
- * other work, takes no messages, or has completed its last turn. Needs the permissions of `sendMessage`.
+ * model's provider continues at once. Throws NOT_FOUND, FORBIDDEN, IDEMPOTENCY_CONFLICT, INVALID_STATE if the session has
+ * other work, takes no messages, or has completed its last turn, and LIMIT_EXCEEDED if the queue of its organization is full. Needs the permissions of `sendMessage`.
  */
 export async function retryTurn(context: Context, input: SessionTarget & CreateOptions): Promise<SessionRecord> {
   const seen = await getSessionFor(context, permissionFor.sendMessage, input);
@@ -71,6 +72,7 @@ async function retryLocked(context: Context, tx: Transaction, session: SessionRe
   if (!last.hasMessages || !isFailed) {
     throw new DomainError('INVALID_STATE', 'The last turn of the session was not stopped and did not fail.');
   }
+  await requireRoomToWake(context, tx, id);
   await tx.query(takeBack, [id, context.now()]);
   await recordRetry(context, tx, session);
   const change = { ...wakeChange(context, session), pendingQuestionId: null };
@@ -81,6 +83,7 @@ async function retryLocked(context: Context, tx: Transaction, session: SessionRe
 }
 
 async function startLocked(context: Context, tx: Transaction, session: SessionRecord): Promise<SessionRecord> {
+  await requireRoomToWake(context, tx, session.id);
   await tx.query(queueWaiting, [session.id, context.now()]);
   await recordRetry(context, tx, session);
   const body = 'The agent restarts with the queued messages.';

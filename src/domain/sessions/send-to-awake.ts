@@ -9,6 +9,7 @@ import { newId, parseId } from '../ids.ts';
 import { type Batcher, createBatcher } from './batcher.ts';
 import { childIds, type SessionWithChildren } from './children.ts';
 import type { MessageEntry } from './log.ts';
+import { defaultQueueLimit, needsNoRoom } from './queue-room.ts';
 import { sessionWithChildrenInJson } from './session-json.ts';
 
 /** Maximum length of a message on this path, in UTF-16 code units: all messages of a statement are one parameter. */
@@ -38,7 +39,7 @@ const statement = `
             or ((s.user_id = a."userId" or s.service_user_id = a."serviceUserId")
                 and (a."ownAll" or s.organization_id = any(a."ownIds"))))
        and s.status in ('new', 'claimed', 'running', 'resuming') and not s.is_archived
-       and s.status_detail is distinct from 'waiting_for_quota'
+       and s.status_detail is distinct from 'waiting_for_quota' and ${needsNoRoom('$3')}
        and (s.ended_by is null or s.ended_by not in ('terminated', 'expired'))
        for no key update of r, h, s skip locked),
   queued as (
@@ -83,7 +84,8 @@ interface SentToAwake {
  * Sends a message to a session whose agent works or waits for a message, in one statement that it shares with other
  * messages of the same moment. Returns null if nothing was written: the message is longer than 16,384 UTF-16 units,
  * another sender writes to the session in the same batch, or the session is finished, suspended, in error, waits for a
- * limit of its provider or with a question, is gone, is locked or is not writable for the viewer. The result does not show which.
+ * limit of its provider or with a question, needs room in a limited queue, is gone, is locked or is not writable for the viewer. The result
+ * does not show which.
  */
 export async function sendToAwake(
   context: Context,
@@ -161,10 +163,10 @@ interface MessageGroup {
 }
 
 /**
- * Returns the statement's parameters: the messages, and the writers with their permissions, each viewer once. If
+ * Returns the statement's parameters: the messages, the writers with their permissions, each viewer once, and the limit of queues. If
  * several viewers write to the same session at once, only the first one's messages are sent.
  */
-function parametersOf(messages: readonly PendingMessage[]): [messages: string, writers: string] {
+function parametersOf(messages: readonly PendingMessage[]): [messages: string, writers: string, queueLimit: number] {
   const viewers = [...new Set(messages.map(({ context }) => context.viewer))];
   const writers = viewers.map((viewer, key) => {
     const { enterpriseId, all, ids } = organizationsWith(viewer, permissionFor.sendMessage);
@@ -189,7 +191,9 @@ function parametersOf(messages: readonly PendingMessage[]): [messages: string, w
       return { ...about, id, message, auditId: newId(), address: context.address, createdAt, newest };
     }),
   );
-  return [JSON.stringify(rows), JSON.stringify(writers)];
+  // All of them come from one process.
+  const { organizationQuotas } = (messages[0] as PendingMessage).context;
+  return [JSON.stringify(rows), JSON.stringify(writers), defaultQueueLimit(organizationQuotas)];
 }
 
 /** Nothing has been written: a user or an organization was deleted meanwhile, or the database asks for a retry. */

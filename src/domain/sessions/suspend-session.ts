@@ -8,6 +8,7 @@ import { getSessionFor, type SessionTarget } from './find-session.ts';
 import { waiting } from './inbox.ts';
 import type { NewEntry } from './log.ts';
 import { openToolCalls } from './open-tool-calls.ts';
+import { requireRoomToWake } from './queue-room.ts';
 import type { SessionRecord } from './session.ts';
 
 /** Returns the origin of a request, which `status_enum` of version 1 shows (docs/wire/status.md#values). */
@@ -115,10 +116,15 @@ const findWork = `
   select r.is_turn_open or exists (select 1 from log_entry e where e.session_id = r.session_id and ${waiting}) as "hasWork"
     from run r where r.session_id = $1`;
 
+async function hasWorkLeft(tx: Transaction, { id }: Pick<SessionRecord, 'id'>): Promise<boolean> {
+  const [run] = await tx.query<{ hasWork: boolean }>(findWork, [id]);
+  return run?.hasWork === true;
+}
+
 /**
  * Resumes a suspended session. Messages that the agent has not received, and a turn that the service itself suspended, go
  * back to the queue. Without either, the session waits for the user and has no process. A session that is being resumed
- * does not change. NOT_FOUND, FORBIDDEN, and INVALID_STATE for any other.
+ * does not change. NOT_FOUND, FORBIDDEN, INVALID_STATE for any other, and LIMIT_EXCEEDED if it has work and the queue of its organization is full.
  */
 export async function resumeSession(context: Context, input: SessionTarget): Promise<SessionRecord> {
   const seen = await getSessionFor(context, permissionFor.changeSession, input);
@@ -129,6 +135,7 @@ export async function resumeSession(context: Context, input: SessionTarget): Pro
     if (session.status !== 'suspended') {
       throw new DomainError('INVALID_STATE', `A session in status "${session.status}" is not suspended.`);
     }
+    if (await hasWorkLeft(tx, session)) await requireRoomToWake(context, tx, session.id);
     return resumeLocked(context, tx, session);
   });
 }
@@ -138,9 +145,8 @@ export async function resumeSession(context: Context, input: SessionTarget): Pro
  * last activity stays if there is no work: nothing happens then.
  */
 export async function resumeLocked(context: Context, tx: Transaction, session: SessionRecord): Promise<SessionRecord> {
-  const [run] = await tx.query<{ hasWork: boolean }>(findWork, [session.id]);
+  const hasWork = await hasWorkLeft(tx, session);
   const request = { request: 'resume', requestFrom: requestOriginOf(context) } as const;
-  const hasWork = run?.hasWork === true;
   const resuming = { status: 'resuming', statusDetail: null, ...request } as const;
   const woken = await changeSession(context, tx, session, resuming, [], hasWork);
   if (!hasWork) {

@@ -10,6 +10,7 @@ import { changeSession, lockSession, type StatusChange } from './change-session.
 import type { SessionWithChildren } from './children.ts';
 import { logColumns, type MessageEntry, type MessageMode } from './log.ts';
 import { oneAtATime } from './one-at-a-time.ts';
+import { lockRunToWake } from './queue-room.ts';
 import { endQuotaWait } from './quota-wait.ts';
 import type { SessionRecord } from './session.ts';
 import { requestOriginOf } from './suspend-session.ts';
@@ -60,7 +61,8 @@ export function requireTaking(
 
 /**
  * Writes a message in its own transaction, once per idempotency key. Throws INVALID_INPUT, UNKNOWN_REFERENCE,
- * IDEMPOTENCY_CONFLICT, INVALID_STATE for a session that accepts no messages, and the errors of `closing`.
+ * IDEMPOTENCY_CONFLICT, INVALID_STATE for a session that accepts no messages, LIMIT_EXCEEDED for one that would wait in a full queue, and the
+ * errors of `closing`.
  */
 export async function sendOnce(
   context: Context,
@@ -99,9 +101,11 @@ export async function writeMessage(
   { text, attachmentIds, owner, mode, closing, data: more }: MessageToWrite,
   id: string = newId(),
 ): Promise<SessionRecord> {
-  await tx.query(enqueue, [sessionId, context.now()]);
+  const requireRoom = await lockRunToWake(context, tx, sessionId);
   const locked = await lockSession(tx, sessionId, null);
   requireTaking(locked);
+  await requireRoom();
+  await tx.query(enqueue, [sessionId, context.now()]);
   const closed = await closing(tx, locked);
   const body = await attach(context, tx, locked, { text, attachmentIds });
   const waking = { ...wakeChange(context, locked), ...(await endQuotaWait(context, tx, locked)) };

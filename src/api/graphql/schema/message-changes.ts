@@ -86,7 +86,7 @@ const payload = {
 
 addMutation('updateQueuedMessage', {
   description:
-    'Replaces the text of a message that the agent has not received. A session that was stopped continues with its messages. INVALID_STATE if the agent has received the message, or if the message was withdrawn or closed a question.',
+    'Replaces the text of a message that the agent has not received. A session that was stopped continues with its messages. INVALID_STATE if the agent has received the message, or if the message was withdrawn or closed a question. LIMIT_EXCEEDED if a stopped session would wait for a worker and the queue of its organization is full.',
   needs: [managesSession],
   input: (t) => ({
     messageId: t.id({ required: true, description: 'Global ID or REST id of the message.' }),

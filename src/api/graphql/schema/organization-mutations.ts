@@ -65,7 +65,7 @@ addMutation('updateOrganization', {
     }),
     maxQueuedSessions: t.int({
       description:
-        'Maximum number of sessions of the organization that wait for a worker: 0 to 1,000,000. Further sessions are refused with LIMIT_EXCEEDED. 0 for no limit, null for the default of the service.',
+        'Maximum number of sessions of the organization that wait for a worker: 0 to 1,000,000. Further sessions, and messages that would wake one, are refused with LIMIT_EXCEEDED. 0 for no limit, null for the default of the service.',
     }),
     maxStorageMb: t.int({
       description:

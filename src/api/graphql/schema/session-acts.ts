@@ -55,7 +55,7 @@ addSessionMutation('suspendSession', {
 
 addSessionMutation('resumeSession', {
   description:
-    'Resumes a suspended session. The agent gets the messages that waited, and continues a turn that the service itself suspended; with neither, the session waits for the user. INVALID_STATE if the session is not suspended or is archived.',
+    'Resumes a suspended session. The agent gets the messages that waited, and continues a turn that the service itself suspended; with neither, the session waits for the user. INVALID_STATE if the session is not suspended or is archived. LIMIT_EXCEEDED if it would wait for a worker and the queue of its organization is full.',
   change: resumeSession,
 });
 

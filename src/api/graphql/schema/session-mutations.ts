@@ -176,7 +176,7 @@ addMutation('openPullRequest', {
 
 addMutation('sendMessage', {
   description:
-    'Sends a message to a session. A suspended or finished session resumes. The message answers an open question of the agent, but never a request for a permission: it cancels the request, ends the turn and starts the next one. Use `answerQuestion` to answer a question or a request by its id.',
+    'Sends a message to a session. A suspended or finished session resumes. The message answers an open question of the agent, but never a request for a permission: it cancels the request, ends the turn and starts the next one. Use `answerQuestion` to answer a question or a request by its id. LIMIT_EXCEEDED if the session has no agent and the queue of its organization is full.',
   needs: [managesSession],
   input: (t) => ({
     sessionId: t.id({ required: true, description: sessionIdDescription }),
@@ -244,7 +244,7 @@ addMutation('interruptSession', {
 
 addMutation('retryTurn', {
   description:
-    'Sends the messages of the last turn to the agent again, as a new turn together with queued messages, after the turn was stopped, cancelled by a limit, or failed. If the session failed before a turn began, only the queued messages are sent. INVALID_STATE if the session is working, has completed its last turn, or takes no messages.',
+    'Sends the messages of the last turn to the agent again, as a new turn together with queued messages, after the turn was stopped, cancelled by a limit, or failed. If the session failed before a turn began, only the queued messages are sent. INVALID_STATE if the session is working, has completed its last turn, or takes no messages. LIMIT_EXCEEDED if it would wait for a worker and the queue of its organization is full.',
   needs: [managesSession],
   input: (t) => ({
     sessionId: t.id({ required: true, description: sessionIdDescription }),

@@ -27,7 +27,7 @@ export function quotaOf(
 
 const megabyte = 1_048_576;
 
-// Creations in one organization are admitted one at a time, so that two do not take the last room.
+// Sessions of one organization are admitted one at a time, so that two do not take the last room.
 const takeTurn = `select pg_advisory_xact_lock(hashtext('switchyard:queue'), hashtext($1))`;
 
 // Reads no more sessions than the quota allows, besides those that run.
@@ -37,13 +37,13 @@ const countQueued = `
      where r.queued_at is not null and r.organization_id = $1 and ${waitsForWorker} limit $2) waiting`;
 
 /**
- * Checks that an organization may put one more session into the queue. Called last before the session is written, because it
- * takes a lock until the end of the transaction. Throws LIMIT_EXCEEDED.
+ * Checks that an organization may put one more session into the queue. Takes a lock until the end of the transaction, which must wait for
+ * no other session after this. Throws LIMIT_EXCEEDED.
  */
 export async function requireQueueRoom(
   services: Services,
   tx: Transaction,
-  organization: Pick<OrganizationRecord, 'id'> & OwnQuotas,
+  organization: Pick<OrganizationRecord, 'id' | 'maxQueuedSessions'>,
 ): Promise<void> {
   const max = quotaOf(services, organization, 'maxQueuedSessions');
   if (max === null) return;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { missing, openSignedIn, pick, seriousFindings, useConsole } from '../support/console-browser.ts';
 import { runMutation } from '../support/people.ts';
 import { makeUser } from '../support/principals.ts';
+import { patchOf, scim } from '../support/scim.ts';
 
 describe.skipIf(missing !== null)('the groups of identity providers, in the console', { timeout: 240_000 }, () => {
   const all = useConsole({ roles: ['api'] });
@@ -29,6 +30,7 @@ describe.skipIf(missing !== null)('the groups of identity providers, in the cons
     await page.getByRole('link', { name: 'okta:dev' }).click();
     await page.getByRole('heading', { name: 'okta:dev' }).waitFor();
     await page.getByText('This group has no roles.', { exact: false }).waitFor();
+    await page.getByText('This group has no members.', { exact: false }).waitFor();
 
     await page.getByRole('button', { name: 'Add to organization' }).click();
     await dialog.getByRole('combobox', { name: 'Organization' }).click();
@@ -61,6 +63,36 @@ describe.skipIf(missing !== null)('the groups of identity providers, in the cons
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('link', { name: 'okta:ops' }).waitFor();
     await page.getByRole('link', { name: 'okta:dev' }).waitFor({ state: 'detached' });
+    expect(window.consoleErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('show their members in pages', async () => {
+    const { test } = all;
+    const post = async (path: string, body: object) => (await scim(test, test.adminToken, 'POST', path, body)).body;
+    const value: { value: string }[] = [];
+    for (let n = 100; n < 152; n++) {
+      const user = await post('/Users', { userName: `member-${n}@example.com`, displayName: `Member ${n}` });
+      value.push({ value: user.id });
+    }
+    const { id } = await post('/Groups', { displayName: 'scim:crew', members: value });
+    await scim(
+      test,
+      test.adminToken,
+      'PATCH',
+      `/Users/${value[0]?.value}`,
+      patchOf({ op: 'replace', value: { active: false } }),
+    );
+    const window = await openSignedIn(all.browser, test, test.adminToken, { at: `/manage/groups/${id}` });
+    const { page } = window;
+    const members = page.getByRole('region', { name: 'Members' });
+    await members.getByRole('row', { name: /Member 100.*Deactivated.*member-100@example\.com/ }).waitFor();
+    expect(await members.getByRole('row').count()).toBe(51);
+    await window.pictures('group-members');
+    expect(await seriousFindings(page)).toEqual([]);
+    await members.getByRole('button', { name: 'Show more' }).click();
+    await members.getByRole('link', { name: 'Member 151' }).click();
+    await page.getByRole('heading', { name: 'Member 151' }).waitFor();
     expect(window.consoleErrors).toEqual([]);
     await page.context().close();
   });

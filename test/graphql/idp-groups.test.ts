@@ -56,6 +56,45 @@ describe('groups of identity providers', () => {
     expect(second).toMatchObject({ nodes: [{ name: 'okta:Ops' }], pageInfo: { hasNextPage: false } });
   });
 
+  it('have members by sign-ins and by directories, each once, in pages', async () => {
+    const { id, idpGroupId } = await registerOne('okta:members');
+    const { idpGroupId: otherId } = await registerOne('okta:others');
+    const users = [await makeUser(test), await makeUser(test), await makeUser(test), await makeUser(test)];
+    const [both, added, named] = users.map(({ userId }) => userId.replace('user-', '')) as [string, string, string];
+    const { store, now } = test.app.services;
+    const { enterpriseId } = test.app.installation;
+    const at = now();
+    await store.transact(async (tx) => {
+      for (const userId of [both, named]) {
+        const account = { providerId: 'corp', issuer: 'https://corp.test', subject: userId, groups: ['okta:members'] };
+        const identity = { id: userId, enterpriseId, userId, ...account };
+        await tx.prisma.userIdentity.create({ data: { ...identity, createdAt: at, lastSignInAt: at } });
+      }
+      for (const userId of [both, added]) {
+        const groupId = idpGroupId.replace('idp-group-', '');
+        await tx.prisma.idpGroupMember.create({ data: { groupId, userId, enterpriseId, createdAt: at } });
+      }
+    });
+    const emails = users.slice(0, 3).map(({ email }) => email);
+    const order = 'orderBy: {field: EMAIL, direction: ASC}';
+    const document = `query($ids: [ID!]!, $after: String) { nodes(ids: $ids) { ... on IdpGroup {
+      members(first: 2, after: $after, ${order}) { totalCount nodes { email } pageInfo { hasNextPage endCursor } } } } }`;
+    const read = async (after: string | null, ids: readonly string[]) =>
+      (await graphql(test, test.adminToken, document, { ids, after })).data.nodes.map(({ members }: any) => members);
+    const [first, others] = await read(null, [id, otherId]);
+    const emailsOf = ({ nodes }: any) => nodes.map(({ email }: any) => email);
+    expect([first.totalCount, emailsOf(first), first.pageInfo.hasNextPage]).toEqual([3, emails.slice(0, 2), true]);
+    expect([others.totalCount, others.nodes]).toEqual([0, []]);
+    const [second] = await read(first.pageInfo.endCursor, [id]);
+    expect([emailsOf(second), second.pageInfo.hasNextPage]).toEqual([emails.slice(2), false]);
+    const found = await graphql(
+      test,
+      test.adminToken,
+      `{ idpGroup(id: "${id}") { members(first: 5, filter: {search: "${emails[2]}"}) { nodes { email } } } }`,
+    );
+    expect(found.data.idpGroup.members.nodes).toEqual([{ email: emails[2] }]);
+  });
+
   it('get a role on the enterprise, then in organizations, and lose them', async () => {
     const { organizationId } = await makeOrganization(test, 'Grouped');
     const { id, idpGroupId } = await registerOne('okta:grouped');

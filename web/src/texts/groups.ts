@@ -26,6 +26,7 @@ export const groupPage = {
   notFound: 'Group not found',
   notFoundText: 'The group may have been removed.',
   noRoles: 'This group has no roles. Add one on the enterprise first.',
+  noMembers: 'This group has no members. They join when they sign in, or when a directory adds them.',
   allGroups: 'All groups',
   facts: 'Group',
   deleteText: 'Its members immediately lose the roles that they have through this group. You can register it again.',

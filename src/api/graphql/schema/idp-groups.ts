@@ -4,6 +4,7 @@ import { assignGroupRole, unassignGroupRoles } from '../../../domain/identity/id
 import { type IdpGroupRecord, idpGroupsOf, nameOfIdpGroup } from '../../../domain/identity/idp-groups/idp-groups.ts';
 import { deleteIdpGroup, registerIdpGroups } from '../../../domain/identity/idp-groups/register-idp-groups.ts';
 import { useEnterpriseOrganization } from '../../../domain/identity/organizations/use-enterprise-organization.ts';
+import { usersOfGroup } from '../../../domain/identity/people/list-users.ts';
 import { globalId } from '../../../domain/ids.ts';
 import { builder } from '../builder.ts';
 import { addList, listTypes } from './add-list.ts';
@@ -13,6 +14,7 @@ import { createdBounds, filterInput, orderInput, parseListFilter, readIds } from
 import { restIdField } from './organization-ref.ts';
 import { roleAssignments, roleAssignmentsOfHolder } from './people.ts';
 import { organizationIdOf, ScopeInput } from './scope-input.ts';
+import { UserFilterInput, UserList, UserOrderInput } from './users.ts';
 
 /** A registered group of an identity provider. */
 export const IdpGroup = builder.objectRef<IdpGroupRecord>('IdpGroup');
@@ -34,6 +36,19 @@ addList(IdpGroup, 'roleAssignments', {
   ...roleAssignments,
   description: 'Roles of the group: at most one on the enterprise, and one in each organization.',
   read: roleAssignmentsOfHolder('idpGroup'),
+});
+
+addList(IdpGroup, 'members', {
+  types: UserList,
+  description:
+    'Users who were in the group at their last sign-in, or whom a directory has added by SCIM. They have its roles.',
+  needs: 'viewEnterpriseMembers',
+  filter: UserFilterInput,
+  order: UserOrderInput,
+  read: ({ id }, args, { domain }) => {
+    const filter = { ...parseListFilter(args.filter), roleIds: readIds('role', args.filter?.roleIds) };
+    return usersOfGroup(domain, id, filter, args.orderBy);
+  },
 });
 
 const IdpGroupFilterInput = filterInput('IdpGroup', (t) => ({

@@ -16,7 +16,8 @@ const userIdDescription = 'Global ID or REST id of the user (`user-…`).';
 /** The types of lists of User. */
 export const UserList = listTypes(User, 'User');
 
-const UserFilterInput = filterInput('User', (t) => ({
+/** The filter of lists of User. */
+export const UserFilterInput = filterInput('User', (t) => ({
   search: t.string({
     description: 'Only users whose name or email address contains this text, regardless of case.',
   }),
@@ -27,7 +28,8 @@ const UserFilterInput = filterInput('User', (t) => ({
   ...createdBounds(t),
 }));
 
-const UserOrderInput = orderInput('User', 'Time when the user was created.', {
+/** The order of lists of User. */
+export const UserOrderInput = orderInput('User', 'Time when the user was created.', {
   email: 'The first 64 characters of the email address, regardless of case.',
 });
 

@@ -19,6 +19,7 @@ import { useToasts } from '../../ui/toasts.tsx';
 import { visible } from '../../ui/visible.ts';
 import { scopeOf } from '../kit/scope-input.ts';
 import { RoleList } from '../users/role-list.tsx';
+import { GroupMembers } from './group-members.tsx';
 import { useAssignGroup, useUnassignGroup } from './use-assign-group.ts';
 
 /** `/manage/groups/:id`: a group of an identity provider and its role in each scope. */
@@ -60,6 +61,7 @@ function Group({ group, onChanged }: GroupProps) {
         idpGroupId
         name
         createdAt
+        ...groupMembers_group
         roleAssignments(first: $count, after: $cursor) @connection(key: "groupPage_roleAssignments") {
           edges {
             node {
@@ -149,6 +151,7 @@ function Group({ group, onChanged }: GroupProps) {
           isBusy={isAssigning || isRemoving}
           onChanged={onChanged}
         />
+        <GroupMembers group={data} />
         <p>
           <Link href="/manage/groups">{texts.allGroups}</Link>
         </p>

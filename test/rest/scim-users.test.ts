@@ -35,6 +35,8 @@ it('describes itself to everybody with a valid token', async () => {
     patch: { supported: true },
     filter: { supported: true, maxResults: 200 },
     bulk: { supported: false },
+    sort: { supported: true },
+    etag: { supported: true },
     authenticationSchemes: [{ type: 'oauthbearertoken' }],
     meta: { location: `${test.url}/scim/v2/ServiceProviderConfig` },
   });
@@ -77,7 +79,12 @@ it('creates, reads, lists, replaces and deletes users of the enterprise', async 
     displayName: 'Ada Lovelace',
     active: true,
     emails: [{ value: address, type: 'work', primary: true }],
-    meta: { resourceType: 'User', created: expect.any(String), location: `${test.url}/scim/v2/Users/${body.id}` },
+    meta: {
+      resourceType: 'User',
+      created: expect.any(String),
+      location: `${test.url}/scim/v2/Users/${body.id}`,
+      version: expect.stringMatching(/^W\/"/),
+    },
   });
   expect(headers.get('location')).toBe(body.meta.location);
   const one = `/Users/${body.id}`;
@@ -294,9 +301,9 @@ it('refuses bad filters, paths and bodies in words of SCIM', async () => {
   const deep = `${'('.repeat(600)}userName eq "a"${')'.repeat(600)}`;
   const many = Array.from({ length: 40 }, () => 'userName eq "a"').join(' and ');
   const filters = [
-    ...[long, deep, many, 'userName', 'userName eq', 'userName co "a"', 'userName eq "a" or userName eq "b"'],
+    ...[long, deep, many, 'userName', 'userName eq', 'userName co', 'userName eq "a" or'],
     ...[
-      'not (userName eq "a")',
+      'not (userName eq "a"',
       'title eq "x"',
       'password eq "x"',
       'userName eq 5',
@@ -306,7 +313,7 @@ it('refuses bad filters, paths and bodies in words of SCIM', async () => {
     ...[
       'userName eq "a" )',
       '(userName eq "a"',
-      'emails[type eq "home"].value eq "a"',
+      'phoneNumbers[type eq "home"].value eq "a"',
       'userName eq "\\u0000"',
       '__proto__ eq "a"',
     ],

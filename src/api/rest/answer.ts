@@ -4,15 +4,16 @@ import type { RequestView } from '../../http/request-view.ts';
 
 /**
  * Encodes a value as JSON. The response to a read has a validator, and becomes a 304 without a body if the client
- * already has the value (RFC 9110, 13). The validator is weak because the same value may be sent compressed or not.
+ * already has the value (RFC 9110, 13). The validator is weak because the same value may be sent compressed or not. `version`: the
+ * validator of a value that has one of its own, which responses to writes have too.
  */
-export function jsonAnswer(request: RequestView, value: unknown, status: number = 200): Reply {
+export function jsonAnswer(request: RequestView, value: unknown, status: number = 200, version?: string): Reply {
   const { method } = request;
   const text = JSON.stringify(value);
-  const headers = { 'content-type': 'application/json' };
+  const headers = { 'content-type': 'application/json', ...(version !== undefined && { etag: version }) };
   if (status !== 200 || !isRead(method)) return new Reply(status, headers, text);
-  const etag = `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
-  if (names(request.header('if-none-match'), etag)) return new Reply(304, { etag });
+  const etag = version ?? `W/"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
+  if (namesEtag(request.header('if-none-match'), etag)) return new Reply(304, { etag });
   if (method === 'GET') return new Reply(status, { ...headers, etag }, text);
   return new Reply(status, { ...headers, etag, 'content-length': String(Buffer.byteLength(text)) });
 }
@@ -30,10 +31,13 @@ export function cachingOf(method: string, status: number, negotiates: boolean) {
 
 const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
-// Weak comparison, as RFC 9110 requires for this header: clients and proxies add and drop the "W/".
-function names(ifNoneMatch: string | null, etag: string): boolean {
-  if (ifNoneMatch === null) return false;
-  if (ifNoneMatch.trim() === '*') return true;
+/**
+ * Tells if a header such as `If-None-Match` names a validator, or all of them. Compares weakly, as RFC 9110 requires for this header:
+ * clients and proxies add and drop the "W/".
+ */
+export function namesEtag(header: string | null, etag: string): boolean {
+  if (header === null) return false;
+  if (header.trim() === '*') return true;
   const [, opaque] = /^W\/(".*")$/.exec(etag) ?? [];
-  return (ifNoneMatch.match(/"[^"]*"/g) ?? []).some((tag) => tag === opaque);
+  return (header.match(/"[^"]*"/g) ?? []).some((tag) => tag === opaque);
 }

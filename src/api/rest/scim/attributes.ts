@@ -27,11 +27,15 @@ export function readAttribute(path: string, value: unknown): [string, unknown][]
   return Object.entries(value).map(([part, each]) => [`name.${attributeName(part)}`, each]);
 }
 
+// The names as messages write them; others are in lower case.
+const shownNames = ['userName', 'displayName', 'externalId', 'name.givenName', 'name.familyName'];
+const shown = (path: string) => shownNames.find((name) => name.toLowerCase() === path) ?? path;
+
 /** Returns a text or null; undefined if the attribute is missing. */
 export function textOf(attributes: Attributes, path: string): string | null | undefined {
   const value = attributes.get(path);
   if (value === undefined || value === null || typeof value === 'string') return value;
-  throw scimError('invalidValue', `"${path}" must be a text.`);
+  throw scimError('invalidValue', `"${shown(path)}" must be a text.`);
 }
 
 /** Returns a boolean, also from the texts "True" and "False", which Entra ID sends; undefined if the attribute is missing. */

@@ -53,9 +53,12 @@ function problem(refusal: Refusal): Reply {
   return new Reply(status, { ...headers, 'content-type': contentType }, JSON.stringify(body));
 }
 
-/** Encodes a value as the response to a request. The response to a read has a validator, as everywhere in REST. */
-export const scimAnswer = (request: RequestView, value: unknown, status?: number): Reply => {
-  const reply = jsonAnswer(request, value, status);
+/**
+ * Encodes a value as the response to a request. The response to a read has a validator, as everywhere in REST: `version`, or one of
+ * the whole value.
+ */
+export const scimAnswer = (request: RequestView, value: unknown, status?: number, version?: string): Reply => {
+  const reply = jsonAnswer(request, value, status, version);
   return reply.status === 304 ? reply : reply.with({ 'content-type': contentType });
 };
 

@@ -15,8 +15,8 @@ const serviceProviderConfig = ({ baseUrl }: Context) => ({
   bulk: { ...unsupported, maxOperations: 0, maxPayloadSize: 0 },
   filter: { supported: true, maxResults: page.max },
   changePassword: unsupported,
-  sort: unsupported,
-  etag: unsupported,
+  sort: { supported: true },
+  etag: { supported: true },
   authenticationSchemes: [
     {
       type: 'oauthbearertoken',
@@ -66,7 +66,7 @@ function serveDescribed(api: VersionApi, { path, kind, all }: Described): void {
     { method: 'get', paths: [`${base}/${path}`], name: `listScim${path}`, summary: `List the ${path}`, refusals: [] },
     async ({ context, request }) => {
       const items = all.map((item) => present(context, item));
-      return answer(request, presentList({ items, total: items.length, offset: 0, limit: items.length }, items));
+      return answer(request, presentList({ items, total: items.length, offset: 0 }));
     },
   );
   api.serve(

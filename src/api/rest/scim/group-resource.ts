@@ -1,26 +1,42 @@
 import type { MemberChange } from '../../../domain/identity/provisioning/group-members.ts';
-import type {
-  GroupCondition,
-  GroupMember,
-  ProvisionedGroup,
-} from '../../../domain/identity/provisioning/list-provisioned-groups.ts';
+import type { GroupMember, ProvisionedGroup } from '../../../domain/identity/provisioning/list-provisioned-groups.ts';
 import type { GroupChange, GroupValues } from '../../../domain/identity/provisioning/provision-groups.ts';
 import { prefixedId } from '../../../domain/ids.ts';
 import { type Attributes, attributeName, readAttributes, textOf } from './attributes.ts';
 import { scimError } from './dialect.ts';
-import { type Comparison, parseFilter } from './filter.ts';
+import { type Filter, parseFilter } from './filter.ts';
 import type { Operation } from './patch.ts';
 import { groupSchema } from './schemas.ts';
 import { userLocation } from './user-resource.ts';
+import { withVersion } from './versions.ts';
 
 /** Returns the address of a group. */
 export const groupLocation = ({ id }: Pick<ProvisionedGroup, 'id'>, baseUrl: string): string =>
   `${baseUrl}/scim/v2/Groups/${prefixedId('idpGroup', id)}`;
 
+interface GroupResource {
+  readonly schemas: readonly string[];
+  readonly id: string;
+  readonly externalId?: string;
+  readonly displayName: string;
+  readonly members?: readonly object[];
+  /** `version`: undefined if the members have not been read. */
+  readonly meta: {
+    readonly resourceType: string;
+    readonly created: string;
+    readonly location: string;
+    readonly version?: string;
+  };
+}
+
 /** A group as a resource. `members` null: they have not been read. */
-export function presentGroup(group: ProvisionedGroup, members: readonly GroupMember[] | null, baseUrl: string) {
+export function presentGroup(
+  group: ProvisionedGroup,
+  members: readonly GroupMember[] | null,
+  baseUrl: string,
+): GroupResource {
   const { name, externalId } = group;
-  return {
+  const resource: GroupResource = {
     schemas: [groupSchema],
     id: prefixedId('idpGroup', group.id),
     ...(externalId !== null && { externalId }),
@@ -28,6 +44,8 @@ export function presentGroup(group: ProvisionedGroup, members: readonly GroupMem
     ...(members !== null && { members: members.map((member) => presentMember(member, baseUrl)) }),
     meta: { resourceType: 'Group', created: group.createdAt.toISOString(), location: groupLocation(group, baseUrl) },
   };
+  // The members are part of the version.
+  return members === null ? resource : withVersion(resource);
 }
 
 const presentMember = ({ userId, email }: GroupMember, baseUrl: string) => ({
@@ -66,7 +84,7 @@ function readTargets({ op, path, value }: Operation, members: MemberChange): Ite
     removeSelected(op, path, members);
     return [];
   }
-  if (!/^[a-z][\w$:.-]*$/.test(name)) {
+  if (!/^[a-z][\w$:.-]*$/.test(name) || name.startsWith('members.')) {
     throw scimError('invalidPath', `${JSON.stringify(path.slice(0, 60))} is not a path of a group.`);
   }
   if (name === 'members') changeMembers(op, value, members);
@@ -80,11 +98,9 @@ function changeMembers(op: Operation['op'], value: unknown, members: MemberChang
 }
 
 function removeSelected(op: Operation['op'], path: string, members: MemberChange): void {
-  const selected = parseFilter(path);
-  const ids = selected.flatMap(({ path: name, value }) =>
-    name === 'members.value' && typeof value === 'string' ? [value] : [],
-  );
-  if (op !== 'remove' || ids.length !== 1 || selected.length !== 1) {
+  const filter = parseFilter(path);
+  const ids = filter.kind === 'element' ? selectedIds(filter.part) : null;
+  if (op !== 'remove' || ids === null) {
     throw scimError(
       'invalidPath',
       'A path that selects members must be members[value eq "…"] of an operation "remove".',
@@ -93,8 +109,20 @@ function removeSelected(op: Operation['op'], path: string, members: MemberChange
   members.remove(ids);
 }
 
+/** Returns the ids that a filter of members names; null: it is another filter. */
+function selectedIds(filter: Filter): string[] | null {
+  if (filter.kind === 'or') {
+    const all = filter.parts.map(selectedIds);
+    return all.every((ids) => ids !== null) ? all.flat() : null;
+  }
+  if (filter.kind !== 'comparison') return null;
+  const { path, operator, value } = filter;
+  return path === 'members.value' && operator === 'eq' && typeof value === 'string' ? [value] : null;
+}
+
 function readMembers(value: unknown): string[] {
-  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  // Null is the same as no values (RFC 7643, 2.5).
+  const list: readonly unknown[] = Array.isArray(value) ? value : value === null ? [] : [value];
   return list.map((each) => {
     const id = typeof each === 'object' && each !== null && 'value' in each ? each.value : undefined;
     if (typeof id !== 'string')
@@ -108,26 +136,4 @@ function readChange(attributes: Attributes): GroupChange {
   if (name === null) throw scimError('invalidValue', '"displayName" cannot be removed.');
   const externalId = textOf(attributes, 'externalid');
   return { ...(name !== undefined && { name }), ...(externalId !== undefined && { externalId }) };
-}
-
-const conditionNames: Readonly<Record<string, GroupCondition['name']>> = {
-  id: 'id',
-  displayname: 'name',
-  externalid: 'externalId',
-  members: 'memberId',
-  'members.value': 'memberId',
-};
-
-/** Reads the conditions of a filter on groups. */
-export function readGroupConditions(filter: string | undefined): GroupCondition[] {
-  return filter === undefined ? [] : parseFilter(filter).map(toCondition);
-}
-
-function toCondition({ path, value }: Comparison): GroupCondition {
-  const name = Object.hasOwn(conditionNames, path) ? conditionNames[path] : undefined;
-  if (name !== undefined && typeof value === 'string') return { name, value };
-  throw scimError(
-    'invalidFilter',
-    `Groups cannot be filtered by ${JSON.stringify(path.slice(0, 60))} and this value. Use id, displayName, externalId or members.`,
-  );
 }

@@ -1,8 +1,12 @@
 import { z } from '@hono/zod-openapi';
-import type { OffsetPage, OffsetRequest } from '../../../domain/offset-pages.ts';
+import type { DirectoryRequest, ResourceOrder } from '../../../domain/identity/provisioning/list-resources.ts';
+import type { ResourceFilter } from '../../../domain/identity/provisioning/resource-filter.ts';
+import type { OffsetPage } from '../../../domain/offset-pages.ts';
 import { integerParam, textParam } from '../query.ts';
 import { attributeName } from './attributes.ts';
-import { messages } from './dialect.ts';
+import { messages, scimError } from './dialect.ts';
+import { parseFilter } from './filter.ts';
+import { type FilterAttributes, toCondition } from './filter-attributes.ts';
 
 /** The maximum and the default of `count`. */
 export const page = { max: 200, default: 100 } as const;
@@ -16,30 +20,91 @@ export const projectionQuery = {
 /** The query parameters of a list. */
 export const listQuery = z.object({
   ...projectionQuery,
-  filter: textParam('filter', { description: 'Equations that are joined by "and".' }),
+  filter: textParam('filter', { description: 'A filter of RFC 7644, 3.4.2.2.' }),
+  sortBy: textParam('sortBy', { description: 'The attribute that orders the list.' }),
+  sortOrder: textParam('sortOrder', { description: '"ascending", which is the default, or "descending".' }),
   startIndex: integerParam('startIndex', { description: 'The first resource of the page; the first of all is 1.' }),
   count: integerParam('count', { description: 'Resources in this page.' }),
 });
 
-/** Parameters of a projection. */
+const names = z.array(z.string()).nullish();
+
+/** The body of a search (RFC 7644, 3.4.3). */
+export const searchBody = z.object({
+  attributes: names,
+  excludedAttributes: names,
+  filter: z.string().nullish(),
+  sortBy: z.string().nullish(),
+  sortOrder: z.string().nullish(),
+  startIndex: z.int().nullish(),
+  count: z.int().nullish(),
+});
+
+/** Parameters of a projection: names that are separated by commas. */
 export interface Projection {
   readonly attributes?: string | undefined;
   readonly excludedAttributes?: string | undefined;
 }
 
-/** Reads the page of a list. Numbers that are too small or too large mean the nearest possible one (RFC 7644, 3.4.2.4). */
-export function readPage({ startIndex = 1, count = page.default }: z.output<typeof listQuery>): OffsetRequest {
-  return { first: Math.min(Math.max(count, 0), page.max), offset: Math.max(startIndex, 1) - 1 };
+/** The parameters of a list or a search. */
+export interface ListParameters extends Projection {
+  readonly filter?: string | undefined;
+  readonly sortBy?: string | undefined;
+  readonly sortOrder?: string | undefined;
+  readonly startIndex?: number | undefined;
+  readonly count?: number | undefined;
+}
+
+/** Returns the parameters that the body of a search has. */
+export function readSearch(body: z.output<typeof searchBody>): ListParameters {
+  const { attributes, excludedAttributes, ...others } = body;
+  return {
+    ...Object.fromEntries(Object.entries(others).filter(([, value]) => value !== null && value !== '')),
+    ...(attributes?.length && { attributes: attributes.join(',') }),
+    ...(excludedAttributes?.length && { excludedAttributes: excludedAttributes.join(',') }),
+  };
+}
+
+/** Attributes of resources in lists. `sorting`: the members by which the domain orders, by the names of attributes. */
+export interface ListedAttributes<Field extends string, Member extends string> {
+  readonly attributes: FilterAttributes<Field>;
+  readonly sorting: ReadonlyMap<string, Member | 'createdAt'>;
+}
+
+/**
+ * Reads the request of a list. Numbers that are too small or too large mean the nearest possible one (RFC 7644, 3.4.2.4). Throws
+ * invalidFilter and invalidValue.
+ */
+export function readRequest<Field extends string, Member extends string>(
+  { filter, sortBy, sortOrder, startIndex = 1, count = page.default }: ListParameters,
+  { attributes, sorting }: ListedAttributes<Field, Member>,
+): DirectoryRequest<ResourceFilter<Field>, ResourceOrder<Member | 'createdAt'>> {
+  const by = sortBy === undefined ? 'createdAt' : sorting.get(attributeName(sortBy));
+  if (by === undefined) {
+    throw scimError('invalidValue', `"sortBy" must be one of ${[...sorting.keys()].join(', ')}, in either case.`);
+  }
+  return {
+    filter: filter === undefined ? null : toCondition(parseFilter(filter), attributes),
+    order: { by, isDescending: sortBy !== undefined && isDescending(sortOrder) },
+    first: Math.min(Math.max(count, 0), page.max),
+    offset: Math.max(startIndex, 1) - 1,
+  };
+}
+
+function isDescending(sortOrder = 'ascending'): boolean {
+  const order = sortOrder.toLowerCase();
+  if (order === 'ascending' || order === 'descending') return order === 'descending';
+  throw scimError('invalidValue', '"sortOrder" must be "ascending" or "descending".');
 }
 
 /** A page of resources. */
-export function presentList<T>({ items, total, offset }: OffsetPage<T>, resources: readonly object[]) {
+export function presentList({ items, total, offset }: Omit<OffsetPage<object>, 'limit'>) {
   return {
     schemas: [`${messages}ListResponse`],
     totalResults: total,
     startIndex: offset + 1,
     itemsPerPage: items.length,
-    Resources: resources,
+    Resources: items,
   };
 }
 

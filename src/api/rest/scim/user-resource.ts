@@ -1,12 +1,11 @@
 import type { UserRecord } from '../../../domain/identity/people/find-people.ts';
-import type { UserCondition } from '../../../domain/identity/provisioning/list-provisioned-users.ts';
 import type { ProvisionedChange, ProvisionedValues } from '../../../domain/identity/provisioning/provision-users.ts';
 import { prefixedId } from '../../../domain/ids.ts';
 import { type Attributes, attributeName, booleanOf, readAttribute, readAttributes, textOf } from './attributes.ts';
 import { scimError } from './dialect.ts';
-import { type Comparison, parseFilter } from './filter.ts';
 import type { Operation } from './patch.ts';
 import { userSchema } from './schemas.ts';
+import { withVersion } from './versions.ts';
 
 /** Returns the address of a user. */
 export const userLocation = ({ id }: Pick<UserRecord, 'id'>, baseUrl: string): string =>
@@ -15,7 +14,7 @@ export const userLocation = ({ id }: Pick<UserRecord, 'id'>, baseUrl: string): s
 /** A user as a resource. The address is also the only email of the user. */
 export function presentUser(user: UserRecord, baseUrl: string) {
   const { email, name, externalId, givenName, familyName } = user;
-  return {
+  return withVersion({
     schemas: [userSchema],
     id: prefixedId('user', user.id),
     ...(externalId !== null && { externalId }),
@@ -31,7 +30,7 @@ export function presentUser(user: UserRecord, baseUrl: string) {
     active: user.deactivatedAt === null,
     emails: [{ value: email, type: 'work', primary: true }],
     meta: { resourceType: 'User', created: user.createdAt.toISOString(), location: userLocation(user, baseUrl) },
-  };
+  });
 }
 
 /** The values of a resource. `isActive`: undefined if the resource does not say it. */
@@ -82,31 +81,4 @@ function readChange(attributes: Attributes): ProvisionedChange {
     isActive: booleanOf(attributes, 'active'),
   };
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-}
-
-const conditionNames: Readonly<Record<string, 'id' | 'email' | 'externalId' | 'displayName'>> = {
-  id: 'id',
-  username: 'email',
-  emails: 'email',
-  'emails.value': 'email',
-  externalid: 'externalId',
-  displayname: 'displayName',
-};
-
-/** Reads the conditions of a filter on users. */
-export function readUserConditions(filter: string | undefined): UserCondition[] {
-  return filter === undefined ? [] : parseFilter(filter).flatMap(toCondition);
-}
-
-function toCondition({ path, value }: Comparison): UserCondition[] {
-  if (path === 'active') return [{ name: 'isActive', value: booleanOf(new Map([[path, value]]), path) === true }];
-  // Every email of a user is of this type, and primary.
-  if (path === 'emails.type' && value === 'work') return [];
-  if (path === 'emails.primary' && value === true) return [];
-  const name = Object.hasOwn(conditionNames, path) ? conditionNames[path] : undefined;
-  if (name !== undefined && typeof value === 'string') return [{ name, value }];
-  throw scimError(
-    'invalidFilter',
-    `Users cannot be filtered by ${JSON.stringify(path.slice(0, 60))} and this value. Use id, userName, emails, externalId, displayName or active.`,
-  );
 }

@@ -79,13 +79,27 @@ export async function deleteIdpGroup(context: Context, name: string): Promise<Id
   return context.store.transact(async (tx) => {
     const group = await findIdpGroup(context, name, tx);
     if (group === null) throw notFound('IdP group');
-    const roles = await rolesOfGroups(context, [group.id], undefined, tx);
-    requireRolesGranted(context, roles.get(group.id) ?? []);
-    await tx.query('delete from idp_group_role where group_id = $1', [group.id]);
-    await tx.query('delete from idp_group_member where group_id = $1', [group.id]);
-    await tx.query('delete from idp_group where id = $1', [group.id]);
-    await audit(context, tx, 'delete_idp_group', { organizationId: null, data: { name: group.name } });
-    await announceKeyChange(context, tx);
+    await deleteLockedGroup(context, tx, group);
     return group;
   });
+}
+
+/**
+ * Removes a group that is locked, as a part of a larger act, which has checked the permission. `check`: throws unless it may be removed.
+ * Throws FORBIDDEN without every permission of its roles.
+ */
+export async function deleteLockedGroup(
+  context: Context,
+  tx: Transaction,
+  group: Pick<IdpGroupRecord, 'id' | 'name'>,
+  check?: () => Promise<void>,
+): Promise<void> {
+  const roles = await rolesOfGroups(context, [group.id], undefined, tx);
+  requireRolesGranted(context, roles.get(group.id) ?? []);
+  await check?.();
+  await tx.query('delete from idp_group_role where group_id = $1', [group.id]);
+  await tx.query('delete from idp_group_member where group_id = $1', [group.id]);
+  await tx.query('delete from idp_group where id = $1', [group.id]);
+  await audit(context, tx, 'delete_idp_group', { organizationId: null, data: { name: group.name } });
+  await announceKeyChange(context, tx);
 }

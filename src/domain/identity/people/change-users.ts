@@ -43,17 +43,19 @@ export async function updateUser(context: Context, id: string, raw: UserChange):
 
 /**
  * Deletes a user, possibly the viewer itself: its roles and keys are deleted at once, and its streams end. The values of
- * its provider keys are erased. The objects that it created stay, with its name. Returns the deleted user and its roles. Throws FORBIDDEN, also if the user has
- * permissions that the caller lacks; NOT_FOUND.
+ * its provider keys are erased. The objects that it created stay, with its name. Returns the deleted user and its roles. `check`: throws
+ * unless the user may be deleted. Throws FORBIDDEN, also if the user has permissions that the caller lacks; NOT_FOUND.
  */
 export async function deleteUser(
   context: Context,
   id: string,
+  check?: (user: UserRecord) => void,
 ): Promise<{ readonly user: UserRecord; readonly roleAssignments: readonly RoleAssignmentRecord[] }> {
   requireEnterprisePermission(context.viewer, permissionFor.deleteUser);
   return context.store.transact(async (tx) => {
     const { id: userId } = await lockPrincipal(context, tx, { userId: id });
     await requireNotAbove(context, { userId: id }, tx);
+    check?.(await tx.prisma.user.findUniqueOrThrow({ where: { id: userId } }));
     const assignments = await findRoleAssignments(context, { userIds: [userId] }, undefined, tx);
     const now = context.now();
     await tx.prisma.roleAssignment.deleteMany({ where: { userId } });

@@ -4,9 +4,11 @@ import { notFound } from '../../../common/errors.ts';
 import type { Transaction } from '../../../store/store.ts';
 import type { Context } from '../../context.ts';
 import { parseId } from '../../ids.ts';
-import type { OffsetPage, OffsetRequest } from '../../offset-pages.ts';
+import type { Bind } from '../../nested-pages.ts';
+import type { OffsetPage } from '../../offset-pages.ts';
 import type { PageLimits } from '../../pages.ts';
-import { listResources } from './list-resources.ts';
+import { type DirectoryRequest, listResources, type ResourceOrder } from './list-resources.ts';
+import { type FilterColumns, filterCondition, type ResourceFilter } from './resource-filter.ts';
 
 /** A registered group, as a directory sees it. */
 export interface ProvisionedGroup {
@@ -22,40 +24,44 @@ export interface GroupMember {
   readonly email: string;
 }
 
-/** A condition of a directory on groups; all of a list have to hold. `memberId`: the id of a user in any form. */
-export interface GroupCondition {
-  readonly name: 'id' | 'name' | 'externalId' | 'memberId';
-  readonly value: string;
-}
-
 /** The maximum number of members that a directory can add to a group, and that are read at once. */
 export const maxGroupMembers = 10_000;
 
 /** The columns of a {@link ProvisionedGroup} of an `idp_group` aliased `g`. */
 export const groupColumns = 'g.id, g.name, g.external_id as "externalId", g.created_at as "createdAt"';
 
+const columns = { id: 'g.id', name: 'g.name', externalId: 'g.external_id', createdAt: 'g.created_at' } as const;
+
+/** A condition of a directory on groups. Names are compared without regard to case. */
+export type GroupFilter = ResourceFilter<keyof typeof columns>;
+
+const source: FilterColumns<keyof typeof columns> = {
+  columns,
+  exact: new Set(['externalId'] as const),
+  element: (part) => `exists (select 1 from idp_group_member m where m.group_id = g.id and ${part})`,
+  elementColumns: { columns: { memberId: 'm.user_id' }, exact: new Set() },
+};
+
+const sortColumns = { id: columns.id, name: `lower(${columns.name})`, createdAt: columns.createdAt } as const;
+
+/** An order of a list of groups. */
+export type GroupOrder = ResourceOrder<keyof typeof sortColumns>;
+
 /** Lists the groups of the enterprise for a directory, as {@link listResources} does. */
 export function listProvisionedGroups(
   context: Context,
-  conditions: readonly GroupCondition[],
-  request: OffsetRequest,
+  { filter, order, ...request }: DirectoryRequest<GroupFilter, GroupOrder>,
   limits: PageLimits,
 ): Promise<OffsetPage<ProvisionedGroup>> {
-  const where = (bind: (value: unknown) => string) => conditions.map((each) => conditionOf(each, bind));
-  return listResources(context, { table: 'idp_group', row: 'g', columns: groupColumns, where }, request, limits);
-}
-
-function conditionOf({ name, value }: GroupCondition, bind: (value: unknown) => string): string {
-  switch (name) {
-    case 'id':
-      return `g.id = ${bind(parseId('idpGroup', value))}`;
-    case 'name':
-      return `lower(g.name) = lower(${bind(value)}::text)`;
-    case 'externalId':
-      return `g.external_id = ${bind(value)}`;
-    case 'memberId':
-      return `exists (select 1 from idp_group_member m where m.group_id = g.id and m.user_id = ${bind(parseId('user', value))})`;
-  }
+  const rows = {
+    table: 'idp_group',
+    row: 'g',
+    columns: groupColumns,
+    where: (bind: Bind) => (filter === null ? [] : [filterCondition(filter, source, bind)]),
+    sortColumn: sortColumns[order.by],
+    isDescending: order.isDescending,
+  } as const;
+  return listResources(context, rows, request, limits);
 }
 
 /** Returns a group by its id in any form. Throws FORBIDDEN, NOT_FOUND. */
@@ -82,9 +88,10 @@ export async function readGroup(context: Context, id: string, tx?: Transaction):
 export async function findGroupMembers(
   { viewer, store }: Context,
   groupIds: readonly string[],
+  tx?: Transaction,
 ): Promise<ReadonlyMap<string, readonly GroupMember[]> | null> {
   const found = new Map<string, GroupMember[]>(groupIds.map((id) => [id, []]));
-  const rows = await store.query<GroupMember & { groupId: string }>(
+  const rows = await (tx ?? store).query<GroupMember & { groupId: string }>(
     `select m.group_id as "groupId", u.id as "userId", u.email from idp_group_member m
        join user_account u on u.id = m.user_id and u.deleted_at is null
       where m.group_id = any($1::text[]) and m.enterprise_id = $2

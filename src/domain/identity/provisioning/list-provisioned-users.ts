@@ -1,41 +1,55 @@
 import type { Context } from '../../context.ts';
-import { parseId } from '../../ids.ts';
-import type { OffsetPage, OffsetRequest } from '../../offset-pages.ts';
+import type { Bind } from '../../nested-pages.ts';
+import type { OffsetPage } from '../../offset-pages.ts';
 import type { PageLimits } from '../../pages.ts';
+import { textKey } from '../../sort-keys.ts';
 import { type UserRecord, userColumns } from '../people/find-people.ts';
-import { listResources } from './list-resources.ts';
+import { type DirectoryRequest, listResources, type ResourceOrder } from './list-resources.ts';
+import { type FilterColumns, filterCondition, type ResourceFilter } from './resource-filter.ts';
 
-/** A condition of a directory on users; all of a list have to hold. Texts are compared without regard to case, except external ids. */
-export type UserCondition =
-  | { readonly name: 'id' | 'email' | 'externalId' | 'displayName'; readonly value: string }
-  | { readonly name: 'isActive'; readonly value: boolean };
+const columns = {
+  id: 'u.id',
+  email: 'u.email',
+  name: 'u.name',
+  externalId: 'u.external_id',
+  givenName: 'u.given_name',
+  familyName: 'u.family_name',
+  deactivatedAt: 'u.deactivated_at',
+  createdAt: 'u.created_at',
+} as const;
+
+/** A condition of a directory on users. Texts are compared without regard to case, except external ids. */
+export type UserFilter = ResourceFilter<keyof typeof columns>;
+
+const source: FilterColumns<keyof typeof columns> = { columns, exact: new Set(['externalId'] as const) };
+
+// Each is the expression of an index.
+const sortColumns = {
+  id: columns.id,
+  email: textKey('User', 'email').column('u'),
+  externalId: columns.externalId,
+  createdAt: columns.createdAt,
+} as const;
+
+/** An order of a list of users. */
+export type UserOrder = ResourceOrder<keyof typeof sortColumns>;
 
 /** Lists the users of the enterprise for a directory, as {@link listResources} does. */
 export function listProvisionedUsers(
   context: Context,
-  conditions: readonly UserCondition[],
-  request: OffsetRequest,
+  { filter, order, ...request }: DirectoryRequest<UserFilter, UserOrder>,
   limits: PageLimits,
 ): Promise<OffsetPage<UserRecord>> {
-  const where = (bind: (value: unknown) => string) => [
-    'u.deleted_at is null',
-    ...conditions.map((each) => conditionOf(each, bind)),
-  ];
-  return listResources(context, { table: 'user_account', row: 'u', columns: userColumns, where }, request, limits);
-}
-
-function conditionOf(condition: UserCondition, bind: (value: unknown) => string): string {
-  const { name, value } = condition;
-  switch (name) {
-    case 'id':
-      return `u.id = ${bind(parseId('user', value))}`;
-    case 'email':
-      return `lower(u.email) = lower(${bind(value)}::text)`;
-    case 'externalId':
-      return `u.external_id = ${bind(value)}`;
-    case 'displayName':
-      return `lower(u.name) = lower(${bind(value)}::text)`;
-    case 'isActive':
-      return `u.deactivated_at is ${value ? '' : 'not '}null`;
-  }
+  const rows = {
+    table: 'user_account',
+    row: 'u',
+    columns: userColumns,
+    where: (bind: Bind) => [
+      'u.deleted_at is null',
+      ...(filter === null ? [] : [filterCondition(filter, source, bind)]),
+    ],
+    sortColumn: sortColumns[order.by],
+    isDescending: order.isDescending,
+  } as const;
+  return listResources(context, rows, request, limits);
 }

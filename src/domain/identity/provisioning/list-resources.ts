@@ -1,10 +1,21 @@
 import { permissionFor } from '../../../auth/permissions.ts';
 import { requireEnterprisePermission } from '../../../auth/viewer.ts';
 import type { Context } from '../../context.ts';
+import type { Bind } from '../../nested-pages.ts';
 import { type OffsetPage, type OffsetRequest, offsetWindow } from '../../offset-pages.ts';
 import type { PageLimits } from '../../pages.ts';
 
-type Bind = (value: unknown) => string;
+/** An order of a list for a directory, by a member; resources without a value come last, or first if it is descending. */
+export interface ResourceOrder<Member extends string> {
+  readonly by: Member;
+  readonly isDescending: boolean;
+}
+
+/** A list of a directory. `filter`: null for all. */
+export interface DirectoryRequest<Filter, Order> extends OffsetRequest {
+  readonly filter: Filter | null;
+  readonly order: Order;
+}
 
 /** The rows of a list for a directory. */
 interface ListedRows {
@@ -13,15 +24,18 @@ interface ListedRows {
   readonly row: 'u' | 'g';
   readonly columns: string;
   readonly where: (bind: Bind) => readonly string[];
+  /** The SQL expression by which the rows are ordered before their ids. */
+  readonly sortColumn: string;
+  readonly isDescending: boolean;
 }
 
 /**
- * Lists rows of the enterprise for a directory, the oldest first, for a viewer that may see the members of the enterprise. `first` 0:
- * only their number. Throws FORBIDDEN, INVALID_INPUT.
+ * Lists rows of the enterprise for a directory, for a viewer that may see the members of the enterprise. `first` 0: only their number.
+ * Throws FORBIDDEN, INVALID_INPUT.
  */
 export async function listResources<T>(
   { viewer, store }: Context,
-  { table, row, columns, where }: ListedRows,
+  { table, row, columns, where, sortColumn, isDescending }: ListedRows,
   request: OffsetRequest,
   limits: PageLimits,
 ): Promise<OffsetPage<T>> {
@@ -33,7 +47,8 @@ export async function listResources<T>(
   const conditions = [`${row}.enterprise_id = ${bind(viewer.enterpriseId)}`, ...where(bind)];
   const from = `${table} ${row} where ${conditions.join(' and ')}`;
   const [counted] = await store.query<{ total: number }>(`select count(*)::int as total from ${from}`, values);
-  const order = `order by ${row}.created_at, ${row}.id limit ${limit} offset ${bind(offset)}`;
+  const direction = isDescending ? 'desc' : 'asc';
+  const order = `order by ${sortColumn} ${direction}, ${row}.id ${direction} limit ${limit} offset ${bind(offset)}`;
   const items = isCount ? [] : await store.query<T>(`select ${columns} from ${from} ${order}`, values);
   return { items, total: counted?.total ?? 0, offset, limit };
 }

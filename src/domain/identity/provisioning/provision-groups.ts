@@ -10,10 +10,16 @@ import { newId } from '../../ids.ts';
 import { parseInput, text } from '../../input.ts';
 import { requireRolesGranted } from '../idp-groups/group-roles.ts';
 import { rolesOfGroups } from '../idp-groups/idp-groups.ts';
-import { deleteIdpGroup, groupNameSchema, requireRoomForGroups } from '../idp-groups/register-idp-groups.ts';
+import { deleteLockedGroup, groupNameSchema, requireRoomForGroups } from '../idp-groups/register-idp-groups.ts';
 import { announceKeyChange } from '../keys/key-changes.ts';
 import { changeMembers, type MemberChange } from './group-members.ts';
-import { groupColumns, type ProvisionedGroup, readGroup } from './list-provisioned-groups.ts';
+import {
+  findGroupMembers,
+  type GroupMember,
+  groupColumns,
+  type ProvisionedGroup,
+  readGroup,
+} from './list-provisioned-groups.ts';
 
 const valuesSchema = z.object({
   name: groupNameSchema('name'),
@@ -27,6 +33,23 @@ export type GroupValues = z.input<typeof valuesSchema>;
 
 /** Changes of the values of a group: an omitted member does not change. */
 export type GroupChange = z.input<typeof changeSchema>;
+
+/** A group with all members that directories have added. */
+export interface CurrentGroup {
+  readonly group: ProvisionedGroup;
+  readonly members: readonly GroupMember[];
+}
+
+/** A condition of a change: throws if the group, which is locked, is not as the caller knows it. */
+type GroupCheck = (current: CurrentGroup) => void;
+
+async function readMembers(
+  context: Context,
+  tx: Transaction,
+  { id }: ProvisionedGroup,
+): Promise<readonly GroupMember[]> {
+  return (await findGroupMembers(context, [id], tx))?.get(id) ?? [];
+}
 
 const isTaken = () => refuse(['name'], '"name" is already that of a group of this enterprise.', 'NOT_UNIQUE');
 
@@ -61,14 +84,15 @@ export async function provisionGroup(
 
 /**
  * Changes a group by its directory: its name, its external id or its members, who get or lose its roles at once. The viewer must have
- * every permission of these roles. Throws FORBIDDEN, INVALID_INPUT, CONFIRMATION_REQUIRED, NOT_FOUND, NOT_UNIQUE at `name`,
- * UNKNOWN_REFERENCE at `members`, LIMIT_EXCEEDED.
+ * every permission of these roles. `check`: throws unless the group may change, which is locked. Throws FORBIDDEN, INVALID_INPUT,
+ * CONFIRMATION_REQUIRED, NOT_FOUND, NOT_UNIQUE at `name`, UNKNOWN_REFERENCE at `members`, LIMIT_EXCEEDED.
  */
 export async function updateProvisionedGroup(
   context: Context,
   id: string,
   raw: GroupChange,
   members: MemberChange,
+  check?: GroupCheck,
 ): Promise<ProvisionedGroup> {
   requireEnterprisePermission(context.viewer, permissionFor.assignRole);
   const change = parseInput(changeSchema, raw);
@@ -77,12 +101,13 @@ export async function updateProvisionedGroup(
     const before = await readGroup(context, id, tx);
     const { name = before.name, externalId = before.externalId } = change;
     const isRenamed = name !== before.name;
-    // Sign-ins name groups, so another name gives the roles to other users.
-    if (isRenamed || !members.isEmpty) {
+    const isSame = !isRenamed && externalId === before.externalId;
+    // Sign-ins name groups, so another name gives the roles to other users; and directories find them by their external ids.
+    if (!isSame || !members.isEmpty) {
       const roles = await rolesOfGroups(context, [before.id], undefined, tx);
       requireRolesGranted(context, roles.get(before.id) ?? []);
     }
-    const isSame = !isRenamed && externalId === before.externalId;
+    if (check) check({ group: before, members: await readMembers(context, tx, before) });
     const group = isSame ? before : await write(context, tx, before, { ...before, name, externalId });
     const isChanged = await changeMembers(context, tx, group, members);
     if (isRenamed || isChanged) await announceKeyChange(context, tx);
@@ -115,9 +140,16 @@ async function write(
   return group;
 }
 
-/** Removes a group with its roles, as {@link deleteIdpGroup} does, by its id in any form. Throws FORBIDDEN, NOT_FOUND. */
-export async function deleteProvisionedGroup(context: Context, id: string): Promise<void> {
+/**
+ * Removes a group with its roles, as `deleteIdpGroup` does, by its id in any form. `check`: as for a change. Throws FORBIDDEN,
+ * NOT_FOUND.
+ */
+export async function deleteProvisionedGroup(context: Context, id: string, check?: GroupCheck): Promise<void> {
   requireEnterprisePermission(context.viewer, permissionFor.assignRole);
-  const { name } = await readGroup(context, id);
-  await deleteIdpGroup(context, name);
+  await context.store.transact(async (tx) => {
+    const group = await readGroup(context, id, tx);
+    await deleteLockedGroup(context, tx, group, async () => {
+      if (check) check({ group, members: await readMembers(context, tx, group) });
+    });
+  });
 }

@@ -59,9 +59,15 @@ export async function provisionUser(context: Context, raw: ProvisionedValues): P
 
 /**
  * Changes a user by its directory: the address, the names, the external id, or whether it is active. The viewer must have every
- * permission of the user. Throws FORBIDDEN, INVALID_INPUT, CONFIRMATION_REQUIRED, NOT_FOUND, NOT_UNIQUE at `email`.
+ * permission of the user. `check`: throws unless the user, who is locked, may change. Throws FORBIDDEN, INVALID_INPUT,
+ * CONFIRMATION_REQUIRED, NOT_FOUND, NOT_UNIQUE at `email`.
  */
-export async function updateProvisionedUser(context: Context, id: string, raw: ProvisionedChange): Promise<UserRecord> {
+export async function updateProvisionedUser(
+  context: Context,
+  id: string,
+  raw: ProvisionedChange,
+  check?: (user: UserRecord) => void,
+): Promise<UserRecord> {
   requireEnterprisePermission(context.viewer, permissionFor.updateUser);
   const { isActive, ...values } = parseInput(changeSchema, raw);
   requireConfirmation(context);
@@ -70,6 +76,7 @@ export async function updateProvisionedUser(context: Context, id: string, raw: P
       const { id: userId } = await lockPrincipal(context, tx, { userId: id });
       await requireNotAbove(context, { userId }, tx);
       const before = await tx.prisma.user.findUniqueOrThrow({ where: { id: userId } });
+      check?.(before);
       const wantedValues = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
       const after: UserRecord = { ...before, ...wantedValues };
       // A name that was made of the parts follows them, unless the directory sends one.

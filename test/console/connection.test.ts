@@ -87,6 +87,69 @@ describe.skipIf(missing !== null)('the console while the service is unavailable'
     await server.stop();
   });
 
+  it('keeps the frame of a session that was opened without a network, and loads it when the network is back', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-console-'));
+    onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
+    const server = await startServer({ DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'error' });
+    const organizationId = await firstOrganizationId(server, bootstrapToken);
+    const start = async (title: string) => {
+      const { data } = await graphql(
+        server,
+        bootstrapToken,
+        `mutation { createSession(input: {organizationId: "${organizationId}", prompt: "say ${title} begun", title: "${title}"}) { session { sessionId } } }`,
+      );
+      return data.createSession.session.sessionId.replace('devin-', '') as string;
+    };
+    const [first] = [await start('First'), await start('Second')];
+    const { page, consoleErrors } = await openSignedIn(browser, server, bootstrapToken, { at: `/sessions/${first}` });
+    const context = page.context();
+    onTestFinished(() => context.close());
+    await page.getByText('First begun', { exact: true }).first().waitFor();
+    const inbox = page.getByRole('region', { name: 'Inbox' });
+    await inbox.getByRole('link', { name: 'Second' }).waitFor();
+    await context.setOffline(true);
+    const banner = page.getByRole('region', { name: 'Connection' });
+    await banner.waitFor();
+    await inbox.getByRole('link', { name: 'Second' }).click();
+    await page.getByText('This loads when the connection is back.').waitFor();
+    // Later than the first retry.
+    for (let count = 0; count < 6; count++) {
+      await page.waitForEvent('requestfailed', (request) => request.url().endsWith('/healthz'));
+    }
+    expect(await page.getByText('Couldn’t load this').count()).toBe(0);
+    await page.getByText('This loads when the connection is back.').waitFor();
+    await banner.waitFor();
+    await inbox.getByRole('link', { name: 'First' }).waitFor();
+    await context.setOffline(false);
+    await page.getByText('Second begun', { exact: true }).first().waitFor();
+    await banner.waitFor({ state: 'detached' });
+    expect(consoleErrors.filter((text) => !/ERR_INTERNET_DISCONNECTED|UnreachableError/.test(text))).toEqual([]);
+  });
+
+  it('says at once that the browser is offline, even if the page does nothing', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-console-'));
+    onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
+    const server = await startServer({ DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'error' });
+    const { page } = await openSignedIn(browser, server, bootstrapToken, { at: '/usage' });
+    const context = page.context();
+    onTestFinished(() => context.close());
+    await page.clock.install();
+    await page.goto('/sessions');
+    await page.getByText('No sessions yet').first().waitFor();
+    // No timer runs: neither the pings of the socket nor the page's own checks.
+    await page.clock.pauseAt(Date.now() + 60_000);
+    await context.setOffline(true);
+    const banner = page.getByRole('region', { name: 'Connection' });
+    await banner.waitFor();
+    // A browser that claims to be online is not believed.
+    const isRefused = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/healthz'));
+    await page.evaluate(() => dispatchEvent(new Event('online')));
+    await isRefused;
+    await banner.waitFor();
+    await context.setOffline(false);
+    await banner.waitFor({ state: 'detached' });
+  });
+
   it('loads a page that was opened without a network, with its stylesheets, when the network is back', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'switchyard-console-'));
     onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));

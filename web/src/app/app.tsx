@@ -59,7 +59,7 @@ export function App() {
       <ToastProvider>
         <RenewContext value={renew}>
           <Router>
-            <ErrorBoundary>
+            <ErrorBoundary isOutermost>
               <Gate onLoaded={markLoaded}>
                 <Pages />
               </Gate>

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { checkConnection, retryNow, useIsConnectionLost } from '../relay/connectivity.ts';
+import { checkConnection, checkOffline, retryNow, useIsConnectionLost } from '../relay/connectivity.ts';
 import { isSocketOpen } from '../relay/live-client.ts';
 import { connectionBanner as texts } from '../texts/layout.ts';
 import { Button } from '../ui/button.tsx';
@@ -18,13 +18,15 @@ export function ConnectionBanner() {
     };
     const timer = window.setInterval(look, everyMs);
     document.addEventListener('visibilitychange', look);
-    window.addEventListener('online', look);
-    window.addEventListener('offline', look);
+    // A browser that is online may still not reach the service.
+    const check = () => void checkConnection();
+    window.addEventListener('online', check);
+    window.addEventListener('offline', checkOffline);
     return () => {
       clearInterval(timer);
       document.removeEventListener('visibilitychange', look);
-      window.removeEventListener('online', look);
-      window.removeEventListener('offline', look);
+      window.removeEventListener('online', check);
+      window.removeEventListener('offline', checkOffline);
     };
   }, []);
   if (!isLost) return null;

@@ -5,6 +5,8 @@ const firstWaitMs = 300;
 const maxWaitMs = 2_000;
 /** The time in ms that the service has to answer. */
 const answerMs = 2_000;
+/** The time in ms that the service has to answer when the browser has lost its network. It may still answer if it is on the same machine. */
+const offlineAnswerMs = 250;
 /** The time in ms that a subscription may take to be restored before the connection counts as lost. */
 const restoreMs = 200;
 
@@ -14,6 +16,8 @@ const recoveryListeners = new Set<() => void>();
 /** The subscriptions that ended, with the timer until they count, or null. */
 const broken = new Map<object, number | null>();
 let isUnreachable = false;
+/** The number of times that the service was found unreachable. */
+let losses = 0;
 let attempt = 0;
 let timer = 0;
 let pendingCheck: Promise<void> | null = null;
@@ -59,13 +63,29 @@ export const isServiceUp = (): Promise<boolean> =>
 
 async function ask(): Promise<void> {
   clearTimeout(timer);
-  if (await isServiceUp()) {
-    if (isUnreachable) markReachable();
-    return;
-  }
+  const before = losses;
+  if (!(await isServiceUp())) return markUnreachable();
+  // An answer to a request from before the loss says nothing.
+  if (losses !== before) return ask();
+  if (isUnreachable) markReachable();
+}
+
+function markUnreachable(): void {
+  losses += 1;
   isUnreachable = true;
   emit();
+  clearTimeout(timer);
   timer = window.setTimeout(() => void checkConnection(), waitBefore(attempt++));
+}
+
+/** Call when the browser reports that it is offline: the connection counts as lost at once, unless the service still answers. */
+export function checkOffline(): void {
+  if (isUnreachable) return;
+  const patience = window.setTimeout(markUnreachable, offlineAnswerMs);
+  void isServiceUp().then((isUp) => {
+    clearTimeout(patience);
+    if (!isUp && !isUnreachable) markUnreachable();
+  });
 }
 
 /** Asks the service if it is up: call when a request or the socket has failed. Asks again until it answers. Never rejects. */
@@ -74,6 +94,12 @@ export function checkConnection(): Promise<void> {
     pendingCheck = null;
   });
   return pendingCheck;
+}
+
+/** Resolves when the service answers, also if it was not known to be unreachable. */
+export async function whenAnswering(): Promise<void> {
+  await checkConnection();
+  if (isUnreachable) await whenReachable();
 }
 
 /** Restores everything that waits for a retry now, if the service answers. */

@@ -14,12 +14,19 @@ export function Splash() {
   );
 }
 
+interface LoadingProps {
+  readonly label: string;
+  readonly rows?: number;
+  /** True if the part could not be loaded because the service cannot be reached. */
+  readonly isWaiting?: boolean;
+}
+
 /** A placeholder while a part loads: as high as its content, so that nothing moves. It says if the service cannot be reached. */
-export function Loading({ label, rows = 6 }: { readonly label: string; readonly rows?: number }) {
+export function Loading({ label, rows = 6, isWaiting = false }: LoadingProps) {
   const isLost = useIsConnectionLost();
   return (
     <div className="skeletons" role="status" aria-label={label}>
-      {isLost && <p className="hint">{texts.waitsForService}</p>}
+      {(isLost || isWaiting) && <p className="hint">{texts.waitsForService}</p>}
       {Array.from({ length: rows }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: these are all alike.
         <div className="skeleton" key={index} />

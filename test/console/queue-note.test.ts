@@ -25,6 +25,31 @@ describe.skipIf(missing !== null)('a session that waits', { timeout: 240_000 }, 
     expect(window.consoleErrors).toEqual([]);
   });
 
+  it('says that no worker is free only after a second reading', async () => {
+    await createSession(all.test, { prompt: 'Before' });
+    const id = await createSession(all.test, { prompt: 'Waits', title: 'The one that waits' });
+    const { page } = await all.open('/usage');
+    let readings = 0;
+    let release: () => void = () => undefined;
+    const isReleased = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/graphql', async (route) => {
+      const isReading = route.request().postData()?.includes('query queueNoteQuery') === true;
+      if (isReading && ++readings > 1) await isReleased;
+      await route.continue();
+    });
+    const isReadAgain = () => page.waitForRequest((request) => request.postData()?.includes('queueNoteQuery') === true);
+    const first = isReadAgain();
+    await page.goto(`/sessions/${id}`);
+    await (await first).response();
+    await isReadAgain();
+    const note = page.getByText('No worker is free.');
+    expect(await note.count()).toBe(0);
+    release();
+    await note.waitFor();
+  });
+
   it('shows a message to a stopped session as queued', async () => {
     const id = await createSession(all.test, { prompt: 'Stopped', title: 'The stopped one' });
     await appendToLog(

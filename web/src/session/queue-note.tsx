@@ -1,15 +1,17 @@
-import { type ReactNode, Suspense, useMemo } from 'react';
-import { graphql, useLazyLoadQuery } from 'react-relay';
+import { type ReactNode, Suspense, useEffect, useMemo, useState } from 'react';
+import { fetchQuery, graphql, useLazyLoadQuery, useRelayEnvironment } from 'react-relay';
 import { Link } from 'wouter';
 import type { queueNoteQuery } from '../__generated__/queueNoteQuery.graphql.ts';
+import { Quiet } from '../layout/quiet.tsx';
 import { usePolling } from '../relay/use-polling.ts';
 import { queueNote as texts } from '../texts/session-transcript.ts';
-import { ErrorBoundary } from '../ui/error-boundary.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { writeNumber } from '../ui/number.ts';
 import { RichText } from '../ui/rich-text.tsx';
 
 const everyMs = 5_000;
+/** The time in ms after which a second reading shows that a session waits: a free worker takes a session within a second or two. */
+const confirmMs = 3_000;
 
 const document = graphql`
   query queueNoteQuery($id: ID!) {
@@ -34,11 +36,11 @@ const document = graphql`
 export function QueueNote({ sessionId, status }: { readonly sessionId: string; readonly status: string }) {
   if (status !== 'NEW' && status !== 'RESUMING') return null;
   return (
-    <ErrorBoundary>
+    <Quiet>
       <Suspense fallback={null}>
         <Note sessionId={sessionId} />
       </Suspense>
-    </ErrorBoundary>
+    </Quiet>
   );
 }
 
@@ -49,6 +51,8 @@ function Note({ sessionId }: { readonly sessionId: string }) {
   const { session } = useLazyLoadQuery<queueNoteQuery>(document, variables, { fetchPolicy: 'network-only' });
   usePolling<queueNoteQuery>({ query: document, variables, everyMs });
   const { queuePosition: position, queueReason: reason, organization } = session ?? {};
+  const isConfirmed = useIsConfirmed(variables);
+  if (reason === 'NO_WORKER' && !isConfirmed) return null;
   if (position == null || reason == null || reason === '%future added value') return null;
   const asking = organization?.sessions?.totalCount ?? 0;
   // The next one in an idle queue starts at once.
@@ -63,4 +67,21 @@ function Note({ sessionId }: { readonly sessionId: string }) {
       </span>
     </div>
   );
+}
+
+/** Returns true once the query was read again after {@link confirmMs}. */
+function useIsConfirmed(variables: queueNoteQuery['variables']): boolean {
+  const environment = useRelayEnvironment();
+  const [isConfirmed, setConfirmed] = useState(false);
+  useEffect(() => {
+    const timer = window.setTimeout(() => {
+      const confirm = () => setConfirmed(true);
+      fetchQuery<queueNoteQuery>(environment, document, variables).subscribe({
+        complete: confirm,
+        error: () => undefined,
+      });
+    }, confirmMs);
+    return () => clearTimeout(timer);
+  }, [environment, variables]);
+  return isConfirmed;
 }

@@ -2,7 +2,8 @@ import { useEffect, useState } from 'react';
 import { useIsConnectionLost } from '../relay/connectivity.ts';
 import { activityStatus as texts } from '../texts/session-transcript.ts';
 import { writeDuration } from '../ui/duration.ts';
-import type { Entry, EntryOf } from './entry.ts';
+import { startOfTurn, startOfWork } from './current-turn.ts';
+import type { Entry } from './entry.ts';
 
 interface ActivityStatusProps {
   readonly status: string;
@@ -16,7 +17,7 @@ export function ActivityStatus(props: ActivityStatusProps) {
   // Nothing is known while the service cannot be reached.
   const isLost = useIsConnectionLost();
   const text = isLost ? null : activityText(props);
-  const start = text === texts.working ? startOfTurn(props.entries) : null;
+  const start = text === texts.working ? startOfWork(props.entries) : null;
   return (
     <div className="now">
       <p role="status">
@@ -31,7 +32,7 @@ export function ActivityStatus(props: ActivityStatusProps) {
   );
 }
 
-/** The time since the turn started, each second. Screen readers do not read its changes. */
+/** The time since the agent started to work, each second. Screen readers do not read its changes. */
 function Elapsed({ since }: { readonly since: string }) {
   // The clock of the browser may differ from that of the service: it never shows a time before the start.
   const measure = () => Math.max(0, Date.now() - Date.parse(since));
@@ -41,12 +42,6 @@ function Elapsed({ since }: { readonly since: string }) {
     return () => clearInterval(timer);
   });
   return <small>{writeDuration(ms)}</small>;
-}
-
-/** Returns the entry that started the current turn; null: none in these entries. */
-function startOfTurn(entries: readonly Entry[]): EntryOf<'TurnEvent'> | null {
-  const last = entries.findLast((entry) => entry.__typename === 'TurnEvent');
-  return last?.__typename === 'TurnEvent' && last.phase === 'STARTED' ? last : null;
 }
 
 function activityText({ status, statusDetail, isArchived, entries }: ActivityStatusProps): string | null {

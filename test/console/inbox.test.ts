@@ -264,7 +264,7 @@ describe.skipIf(missing !== null)('the inbox', { timeout: 240_000 }, () => {
     await question.getByRole('button', { name: 'Cancel' }).click();
     expect(await sizes(page)).toMatchObject({ Done: '2', Working: '1' });
     await inbox(page).getByRole('button', { name: 'Archive all' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Archive all sessions in Done?' });
+    const dialog = page.getByRole('dialog', { name: 'Archive 2 sessions in Done?' });
     await dialog.getByRole('button', { name: 'Archive', exact: true }).click();
     await expect.poll(() => sizes(page)).toMatchObject({ Done: '0', Working: '1' });
     await inbox(page).getByRole('button', { name: 'Archive all' }).waitFor({ state: 'detached' });

@@ -119,8 +119,65 @@ describe.skipIf(missing !== null)('actions in the console', { timeout: 240_000 }
     await dialog.getByText('The turn of 1 session ends unfinished').waitFor();
     expect((await read(token, working)).isArchived).toBe(false);
     await dialog.getByRole('button', { name: 'Archive', exact: true }).click();
-    await page.getByText('2 sessions archived.').waitFor();
+    await page.getByText('2 sessions archived. The agent of 1 session was suspended.').waitFor();
     expect((await read(token, working)).isArchived).toBe(true);
+    expect(pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('say that archiving has suspended a working agent', async () => {
+    const { token, start, open } = await openList('At work');
+    const id = await start('Works alone');
+    await test.app.services.store.execute(
+      `update session set status = 'running', status_detail = 'working' where id = $1`,
+      [id],
+    );
+    const { page, consoleErrors: pageErrors } = await open();
+    await page.goto(`/sessions/${id}`);
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Archive', exact: true }).click();
+    await page.getByText('Session archived. Its agent was suspended.').waitFor();
+    expect((await read(token, id)).isArchived).toBe(true);
+    expect(pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('say so if a session stays suspended, because its agent would receive the messages that wait', async () => {
+    const { token, start, open } = await openList('Held');
+    const id = await start('Stopped');
+    const { store } = test.app.services;
+    await store.execute(`update session set status = 'running', status_detail = 'waiting_for_user' where id = $1`, [
+      id,
+    ]);
+    await store.execute('update run set queued_at = null, delivered_seq = 0 where session_id = $1', [id]);
+    const { page, consoleErrors: pageErrors } = await open();
+    await page.goto(`/sessions/${id}`);
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await undo(page).click();
+    await page
+      .getByText('The session stays suspended, because its agent would receive the messages that wait.')
+      .waitFor();
+    expect(await read(token, id)).toMatchObject({ isArchived: false, status: 'SUSPENDED' });
+    expect(pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('keep the focus on the button that reverts them', async () => {
+    const { start, open } = await openList('Focus');
+    const id = await start('By keyboard');
+    const { page, consoleErrors: pageErrors } = await open();
+    await page.goto(`/sessions/${id}`);
+    const focused = (name: string) => page.locator('.session-head button:focus', { hasText: name });
+    await page.getByRole('button', { name: 'Archive', exact: true }).press('Enter');
+    await page.getByRole('button', { name: 'Suspend', exact: true }).waitFor({ state: 'detached' });
+    await focused('Unarchive').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
+    await focused('Archive').waitFor();
+    await page.getByRole('button', { name: 'Resume', exact: true }).click();
+    await focused('Suspend').waitFor();
+    await page.keyboard.press('Enter');
+    await focused('Resume').waitFor();
     expect(pageErrors).toEqual([]);
     await page.context().close();
   });

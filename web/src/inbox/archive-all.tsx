@@ -11,19 +11,20 @@ import { bulkResults, bulkBar as bulkTexts } from '../texts/sessions.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { useToasts } from '../ui/toasts.tsx';
+import { writeCount } from './group-size.ts';
 import type { InboxOf } from './inbox-scope.ts';
 
 interface ArchiveAllProps {
   readonly inbox: InboxOf;
-  /** False while the group is empty. The progress stays then. */
-  readonly isShown: boolean;
+  /** The number of sessions in the group. At 0, the button is hidden, and the progress stays. */
+  readonly count: number;
 }
 
 /**
  * The button that archives the sessions of the group Done, also those below the loaded rows. It asks before, and up to a thousand
  * can be undone. The rows leave and return with the live changes.
  */
-export function ArchiveAll({ inbox: { variables }, isShown }: ArchiveAllProps) {
+export function ArchiveAll({ inbox: { variables }, count: shownCount }: ArchiveAllProps) {
   const toasts = useToasts();
   const [isAsking, setAsking] = useState(false);
   const [report, setReport] = useState<Report | null>(null);
@@ -90,14 +91,14 @@ export function ArchiveAll({ inbox: { variables }, isShown }: ArchiveAllProps) {
   };
   return (
     <div className="inbox-all">
-      {isShown && (
+      {shownCount > 0 && (
         <Button size="small" tone="quiet" icon="archive" isBusy={isArchiving} onClick={() => setAsking(true)}>
           {texts.archiveAll}
         </Button>
       )}
       {isAsking && (
         <Confirm
-          title={texts.archiveAllTitle({ group: texts.groups.done })}
+          title={texts.archiveAllTitle({ count: shownCount, digits: writeCount(shownCount), group: texts.groups.done })}
           text={bulkTexts.includesUnshown}
           confirmLabel={common.archive}
           tone="primary"

@@ -15,8 +15,8 @@ import { useTurnGuard } from '../sessions/turn-guard.tsx';
 import { more as moreTexts } from '../texts/ui.ts';
 import { Button } from '../ui/button.tsx';
 import { More } from '../ui/more.tsx';
-import { writeNumber } from '../ui/number.ts';
 import { ArchiveAll } from './archive-all.tsx';
+import { writeCount } from './group-size.ts';
 import { inboxGroupFragment } from './inbox-group-fragment.ts';
 import { inboxDocument } from './inbox-query.ts';
 import { InboxRow } from './inbox-row.tsx';
@@ -28,12 +28,6 @@ import { useOneTabStop } from './use-one-tab-stop.ts';
 import { type Pinnable, usePin } from './use-pin.ts';
 
 const pageSize = 25;
-/** The greatest number that is shown; the service counts no further than 10,000. */
-const maxShown = 9_999;
-
-/** Returns the size of a group for display. */
-export const writeCount = (count: number): string =>
-  count > maxShown ? `${writeNumber(maxShown)}+` : writeNumber(count);
 
 /** The scroll position of the list, in pixels, while another page without it is shown. */
 let lastTop = 0;
@@ -158,7 +152,7 @@ function InboxGroup(props: InboxGroupProps) {
           {writeCount(totalCount)}
         </span>
       </summary>
-      {group === 'done' && onArchive && <ArchiveAll inbox={inbox} isShown={edges.length > 0} />}
+      {group === 'done' && onArchive && <ArchiveAll inbox={inbox} count={totalCount} />}
       {edges.length > 0 && (
         <ul aria-label={label}>
           {edges.map(({ node }) => (

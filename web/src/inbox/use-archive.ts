@@ -4,9 +4,9 @@ import type { RecordSourceSelectorProxy } from 'relay-runtime';
 import type { useArchiveMutation } from '../__generated__/useArchiveMutation.graphql.ts';
 import type { useArchiveUndoMutation } from '../__generated__/useArchiveUndoMutation.graphql.ts';
 import { useMutation } from '../relay/use-mutation.ts';
-import type { Interruptible } from '../sessions/turn-loss.ts';
+import { type Interruptible, lossOf } from '../sessions/turn-loss.ts';
 import { useRestoreAwake } from '../sessions/use-restore-awake.ts';
-import { bulkResults } from '../texts/sessions.ts';
+import { archiveEffects, bulkResults } from '../texts/sessions.ts';
 import { useToasts } from '../ui/toasts.tsx';
 import type { InboxOf } from './inbox-scope.ts';
 import { moveRow } from './move-row.ts';
@@ -52,11 +52,12 @@ export function useArchive(inbox: InboxOf): (session: Archivable) => void {
       const input = { sessionId };
       const hide = (store: RecordSourceSelectorProxy) => void moveRow(store, inbox, sessionId, null);
       if ((await archive({ input }, hide)).errors !== null) return;
-      toasts.say(bulkResults.archived(1), async () => {
+      const suspended = lossOf(session) === null ? '' : ` ${archiveEffects.agentSuspended}`;
+      toasts.say(`${bulkResults.archived(1)}${suspended}`, async () => {
         // The row returns with the live changes.
         if ((await unarchive({ input })).errors !== null) return;
         toasts.say(bulkResults.unarchived(1));
-        await restoreAwake(session);
+        await restoreAwake([session]);
       });
     },
     [inbox, archive, unarchive, restoreAwake, toasts],

@@ -10,15 +10,19 @@ import type { sessionButtonsUnarchiveMutation } from '../__generated__/sessionBu
 import { usePageActions } from '../layout/page-actions.ts';
 import { useMutation } from '../relay/use-mutation.ts';
 import { useTurnGuard } from '../sessions/turn-guard.tsx';
+import { lossOf } from '../sessions/turn-loss.ts';
 import { useRestoreAwake } from '../sessions/use-restore-awake.ts';
 import { common } from '../texts/common.ts';
 import { sessionButtons as texts } from '../texts/session.ts';
+import { archiveEffects } from '../texts/sessions.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { MenuButton, type MenuItem } from '../ui/menu.tsx';
 import { useToasts } from '../ui/toasts.tsx';
 
 interface SessionAction extends MenuItem {
+  /** Names the button. It is the same for an action and the one that reverts it, so that the focus stays. */
+  readonly key: 'sleep' | 'terminate' | 'archive';
   /** The label of the button: the verb alone. */
   readonly verb: string;
   readonly isBusy: boolean;
@@ -131,10 +135,11 @@ export function SessionButtons({ session: reference, isMenu, before }: SessionBu
   const put = async (isArchived: boolean, isUndoing = false) => {
     const { errors } = await (isArchived ? archive : unarchive)(variables, set({ isArchived }));
     if (errors !== null) return;
-    const text = isArchived ? texts.sessionArchived : texts.sessionUnarchived;
+    const suspended = lossOf(session) === null ? '' : ` ${archiveEffects.agentSuspended}`;
+    const text = isArchived ? `${texts.sessionArchived}${suspended}` : texts.sessionUnarchived;
     const undo = async () => {
       await put(!isArchived, true);
-      if (isArchived) await restoreAwake(session);
+      if (isArchived) await restoreAwake([session]);
     };
     toasts.say(text, isUndoing ? undefined : () => void undo());
   };
@@ -150,17 +155,20 @@ export function SessionButtons({ session: reference, isMenu, before }: SessionBu
   const actions: SessionAction[] = [];
   if (isAwake) {
     const verb = texts.suspend;
-    actions.push({ label: texts.suspendSession, verb, icon: 'pause', isBusy: isSuspending, run: askToSleep });
+    const label = texts.suspendSession;
+    actions.push({ key: 'sleep', label, verb, icon: 'pause', isBusy: isSuspending, run: askToSleep });
   }
   if (isSuspended && !session.isArchived) {
-    actions.push({ label: texts.resumeSession, verb: texts.resume, icon: 'play', isBusy: isResuming, run: wake });
+    const [label, verb] = [texts.resumeSession, texts.resume];
+    actions.push({ key: 'sleep', label, verb, icon: 'play', isBusy: isResuming, run: wake });
   }
   if (!isOver) {
     const [label, verb] = [texts.terminateSession, common.terminate];
     const ask = () => setAsking(true);
-    actions.push({ label, verb, icon: 'power', tone: 'danger', isBusy: isTerminating, run: ask });
+    actions.push({ key: 'terminate', label, verb, icon: 'power', tone: 'danger', isBusy: isTerminating, run: ask });
   }
   actions.push({
+    key: 'archive',
     label: session.isArchived ? texts.unarchiveSession : texts.archiveSession,
     verb: session.isArchived ? common.unarchive : common.archive,
     icon: 'archive',
@@ -174,8 +182,8 @@ export function SessionButtons({ session: reference, isMenu, before }: SessionBu
         <MenuButton label={texts.actions} items={[before, ...actions]} isBusy={actions.some(({ isBusy }) => isBusy)} />
       ) : (
         <div className="actions">
-          {actions.map(({ verb, icon, tone, isBusy, run }) => (
-            <Button key={verb} size="small" icon={icon} tone={tone ?? 'plain'} isBusy={isBusy} onClick={run}>
+          {actions.map(({ key, verb, icon, tone, isBusy, run }) => (
+            <Button key={key} size="small" icon={icon} tone={tone ?? 'plain'} isBusy={isBusy} onClick={run}>
               {verb}
             </Button>
           ))}

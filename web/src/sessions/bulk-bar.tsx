@@ -7,7 +7,7 @@ import type { bulkBarTerminateMutation } from '../__generated__/bulkBarTerminate
 import type { bulkBarUnarchiveMutation } from '../__generated__/bulkBarUnarchiveMutation.graphql.ts';
 import { useMutation } from '../relay/use-mutation.ts';
 import { common } from '../texts/common.ts';
-import { bulkResults, bulkBar as texts } from '../texts/sessions.ts';
+import { bulkResults, archiveEffects as effects, bulkBar as texts } from '../texts/sessions.ts';
 import { Button } from '../ui/button.tsx';
 import { Confirm } from '../ui/dialog.tsx';
 import { useToasts } from '../ui/toasts.tsx';
@@ -16,6 +16,7 @@ import { BulkReport, type Report } from './bulk-report.tsx';
 import { TagDialog } from './tag-dialog.tsx';
 import { TerminateCount } from './terminate-count.tsx';
 import { useTurnGuard } from './turn-guard.tsx';
+import { countLosses } from './turn-loss.ts';
 import { useRestoreAwake } from './use-restore-awake.ts';
 
 interface Chosen {
@@ -129,7 +130,7 @@ export function BulkBar({ organizationId, target, count: selectedCount, isArchiv
   const [guardTurns, turnDialog] = useTurnGuard();
 
   const isByFilter = 'filter' in target;
-  const run = async (done: Report['done'], mutate: BatchMutation, undo: Undo = never) => {
+  const run = async (done: Report['done'], mutate: BatchMutation, undo: Undo = never, effect = noEffect) => {
     setOpenDialog(null);
     isStopped.current = false;
     const ended = await actOnAll(target, mutate, (state) => {
@@ -140,7 +141,8 @@ export function BulkBar({ organizationId, target, count: selectedCount, isArchiv
     const { count, refusals, sessionIds } = ended;
     // An operation that cannot be undone completely offers no undo.
     const isUndoable = sessionIds.length === count && undo !== never;
-    if (count > 0) toasts.say(bulkResults[done](count), isUndoable ? () => void undo(ended) : undefined);
+    const text = [bulkResults[done](count), effect(ended)].filter((part) => part !== '').join(' ');
+    if (count > 0) toasts.say(text, isUndoable ? () => void undo(ended) : undefined);
     if (refusals.length > 0) return setReport({ ...ended, done });
     setReport(null);
     onDone();
@@ -153,12 +155,19 @@ export function BulkBar({ organizationId, target, count: selectedCount, isArchiv
   const put = () => {
     // It is not known which sessions beyond the loaded ones were running.
     const before = chosen;
-    return run(isArchived ? 'unarchived' : 'archived', putAll(!isArchived), async ({ sessionIds }) => {
+    const undo: Undo = async ({ sessionIds }) => {
       const undone = await actOnAll({ sessionIds }, putAll(isArchived), () => false);
       if (undone.count > 0) toasts.say(bulkResults[isArchived ? 'archivedAgain' : 'unarchived'](undone.count));
       if (isArchived) return;
-      for (const each of before) if (undone.sessionIds.includes(each.sessionId)) await restoreAwake(each);
-    });
+      await restoreAwake(before.filter(({ sessionId }) => undone.sessionIds.includes(sessionId)));
+    };
+    const effect = ({ count, sessionIds }: Progress) => {
+      const workingCount = countLosses(before.filter(({ sessionId }) => sessionIds.includes(sessionId)));
+      if (isArchived || workingCount === 0) return '';
+      if (isByFilter) return effects.workingSuspended;
+      return count === 1 ? effects.agentSuspended : effects.agentsSuspended(workingCount);
+    };
+    return run(isArchived ? 'unarchived' : 'archived', putAll(!isArchived), undo, effect);
   };
   const addTags = (tags: readonly string[]) => {
     const before = new Map(chosen.map((each) => [each.sessionId, each.tags]));
@@ -253,6 +262,9 @@ export function BulkBar({ organizationId, target, count: selectedCount, isArchiv
 
 type BatchMutation = (input: BatchInput) => Promise<{ readonly payload: Batch | null }>;
 type Undo = (of: Progress) => unknown;
+/** A sentence about what else an operation has done; empty: nothing. */
+type Effect = (of: Progress) => string;
 
 /** For operations without an undo. */
 const never: Undo = () => undefined;
+const noEffect: Effect = () => '';

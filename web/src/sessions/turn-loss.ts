@@ -8,6 +8,10 @@ export interface Interruptible {
 /** The part of a turn that a suspension ends. */
 export type Loss = 'question' | 'work';
 
+/** Returns the number of sessions whose turn a suspension ends. */
+export const countLosses = (sessions: readonly Interruptible[]): number =>
+  sessions.filter((session) => lossOf(session) !== null).length;
+
 /** Returns what suspending a session ends: an open question, the work of a turn, or nothing (null). */
 export function lossOf({ status, statusDetail, pendingQuestion }: Interruptible): Loss | null {
   if (status !== 'RUNNING') return null;

@@ -1,4 +1,4 @@
-import type { Strings } from './kit.ts';
+import { type Numbers, plural, type Strings } from './kit.ts';
 
 export const inbox = {
   title: 'Inbox',
@@ -15,7 +15,8 @@ export const inbox = {
   notificationsOn: 'You’ll be notified while the console is open in this browser.',
   resize: 'Width of the inbox',
   archiveAll: 'Archive all',
-  archiveAllTitle: ({ group }: Strings<'group'>) => `Archive all sessions in ${group}?`,
+  archiveAllTitle: ({ count, digits, group }: Numbers<'count'> & Strings<'digits' | 'group'>) =>
+    plural(count, { one: `Archive # session in ${group}?`, other: `Archive # sessions in ${group}?` }, digits),
 };
 
 export const inboxRow = {

@@ -207,6 +207,21 @@ export const bulkResults = {
     plural(count, { one: 'Tags of # session restored.', other: 'Tags of # sessions restored.' }),
 };
 
+export const archiveEffects = {
+  /** The agent of the only session that was archived. */
+  agentSuspended: 'Its agent was suspended.',
+  agentsSuspended: (count: number) =>
+    plural(count, { one: 'The agent of # session was suspended.', other: 'The agents of # sessions were suspended.' }),
+  /** It is not known how many of the agents worked. */
+  workingSuspended: 'Agents that worked were suspended.',
+  staysSuspended: (count: number) =>
+    plural(count, {
+      one: 'The session stays suspended, because its agent would receive the messages that wait. Resume it to send them.',
+      other:
+        '# sessions stay suspended, because their agents would receive the messages that wait. Resume them to send these.',
+    }),
+};
+
 export const pullRequestChips = {
   states: {
     OPEN: (count: number) => plural(count, { one: 'PR open', other: '# PRs open' }),

@@ -10,6 +10,7 @@ import { measureGraphqlPage } from './graphql-page.ts';
 import { measureIdleSubscriptions } from './idle-subscriptions.ts';
 import { measureLatency } from './latency.ts';
 import { measureLive } from './live.ts';
+import { measureNotifications } from './notifications.ts';
 import { measureOneSession } from './one-session.ts';
 import { measureOpenSession } from './open-session.ts';
 import { measurePglite } from './pglite.ts';
@@ -31,6 +32,7 @@ const measurements: readonly (readonly [name: string, measure: (bench: Bench) =>
   ['fan-out', measureFanOut],
   ['idle-subscriptions', measureIdleSubscriptions],
   ['latency', measureLatency],
+  ['notifications', measureNotifications],
   ['live', measureLive],
   ['open-session', measureOpenSession],
   ['repositories', measureRepositories],

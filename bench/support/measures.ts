@@ -33,6 +33,7 @@ export const measures = {
   'fan-out/200-sessions': low('Fan-out, 1,000 subscribers over 200 sessions: CPU per delivery', '× bare ws', 6, 3),
   'idle-subscriptions/memory': low('Memory per idle subscription', 'KB', 25, 10),
   'latency/p99': low('Publish to receive, 500 messages/s over 100 sessions: p99', 'ms', null, 20),
+  'notifications/growth': low('Notifications received by a process, 12 processes', '× 3 processes', null, 1.1),
   'live/one-process': low('Drafts, chunk of the agent to subscriber, one process: p95', 'ms', 100, 60),
   'live/two-processes': low('The same, API and worker in two processes: p95', 'ms', 150, 90),
   'live/opencode-one-process': low('Text of opencode, ACP chunk to subscriber, one process: p95', 'ms', 100, 60),

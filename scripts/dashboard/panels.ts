@@ -106,6 +106,11 @@ export const rows: Readonly<Record<string, readonly PanelSpec[]>> = {
         [p95('log_notification_delay_seconds')[0], 'until it is read'],
       ],
     },
+    {
+      title: 'Notifications from other processes (by process)',
+      unit: 'ops',
+      series: [rateBy('notifications_received_total', 'instance')],
+    },
     { title: 'Webhooks to deliver', series: [[`max(${all('webhook_deliveries_pending')})`, 'pending']] },
     {
       title: 'Age of the oldest webhook',

@@ -32,6 +32,9 @@ export async function openMetrics(
     metrics.streams.set({ kind: 'websocket' }, socket);
     metrics.streams.set({ kind: 'event_stream' }, stream);
     metrics.subscriptions.set(watches.active());
+    // The notifier counts.
+    metrics.notificationsReceived.reset();
+    metrics.notificationsReceived.inc(services.notifier.receivedCount());
     metrics.workerSessions.set(worker?.active() ?? 0);
     metrics.workerSlots.set(worker?.slots ?? 0);
     const pool = store.connections();

@@ -88,6 +88,10 @@ export function createMetrics() {
       'Time from the creation of a log entry until this process has read it for a subscriber.',
       shortSeconds,
     ),
+    notificationsReceived: counter(
+      'notifications_received_total',
+      'Messages of other processes that this process has received through PostgreSQL.',
+    ),
     streams: gauge('open_streams', 'Open WebSockets and event streams of this process, by kind.', ['kind']),
     subscriptions: gauge('subscriptions', 'Subscriptions that this process serves.'),
     webhookAttempts: counter('webhook_attempts_total', 'Attempts to deliver webhooks, by result.', ['result']),

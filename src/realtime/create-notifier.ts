@@ -13,7 +13,9 @@ export interface NotifierOptions {
 
 // The commit does not wait for the disk: the data of the notification is committed already, and a notification may be
 // missed.
-const notifySql = `select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`;
+const notifySql = `
+  select set_config('synchronous_commit', 'off', true), pg_notify(channel, payload)
+    from unnest($1::text[], $2::text[]) message (channel, payload)`;
 
 /** Creates the notifier for the database: within the process, or over LISTEN and NOTIFY. */
 export function createNotifier(options: NotifierOptions): Notifier {
@@ -22,7 +24,8 @@ export function createNotifier(options: NotifierOptions): Notifier {
     return createLocalNotifier((error) => log.warn({ err: error }, 'A listener of the notifier failed.'));
   return createPostgresNotifier({
     databaseUrl,
-    notify: (channel, payload) => options.execute(notifySql, [channel, payload]),
+    notify: (messages) =>
+      options.execute(notifySql, [messages.map(({ channel }) => channel), messages.map(({ payload }) => payload)]),
     onError: (error, message) => log.warn({ err: error }, message),
   });
 }

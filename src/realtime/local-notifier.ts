@@ -1,18 +1,19 @@
+import { wildcardOf } from './channels.ts';
 import type { Notifier } from './notifier.ts';
 import type { Topic } from './topics.ts';
 
 /** A notifier within this process. A notifier over processes uses it for the notifications that arrive. */
 export interface LocalNotifier extends Notifier {
-  /** Notifies every topic that has a listener. */
-  notifyAll(): void;
+  /** Calls the listeners of a topic, but not those of its wildcard. */
+  deliver(topic: Topic): void;
+  /** Notifies every topic that has a listener, or those for which a condition holds. */
+  notifyAll(condition?: (topic: Topic) => boolean): void;
 }
 
 /** `onError`: a listener threw; the others are called all the same. */
 export function createLocalNotifier(onError: (error: unknown) => void): LocalNotifier {
   const listeners = new Map<Topic, Set<() => void>>();
-  const notify = (topic: Topic) => {
-    const [name, id] = topic.split(':');
-    if ((name === 'organization' || name === 'resources') && id !== '*') notify(`${name}:*`);
+  const deliver = (topic: Topic) => {
     for (const listener of [...(listeners.get(topic) ?? [])]) {
       try {
         listener();
@@ -22,9 +23,14 @@ export function createLocalNotifier(onError: (error: unknown) => void): LocalNot
     }
   };
   return {
-    notify,
-    notifyAll() {
-      for (const topic of [...listeners.keys()]) notify(topic);
+    notify(topic) {
+      const wildcard = wildcardOf(topic);
+      if (wildcard !== null && wildcard !== topic) deliver(wildcard);
+      deliver(topic);
+    },
+    deliver,
+    notifyAll(condition = () => true) {
+      for (const topic of [...listeners.keys()]) if (condition(topic)) deliver(topic);
     },
     subscribe(topic, listener) {
       // A wrapper of its own, so that one function can be registered twice.
@@ -38,6 +44,7 @@ export function createLocalNotifier(onError: (error: unknown) => void): LocalNot
     },
     start: () => Promise.resolve(),
     stop: () => Promise.resolve(),
+    receivedCount: () => 0,
     listenerCount: () => [...listeners.values()].reduce((sum, set) => sum + set.size, 0),
   };
 }

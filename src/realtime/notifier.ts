@@ -13,4 +13,6 @@ export interface Notifier {
   stop(): Promise<void>;
   /** Number of registered listeners. */
   listenerCount(): number;
+  /** Number of messages of other processes that this one has received. Each has the topics of some milliseconds. */
+  receivedCount(): number;
 }

@@ -38,7 +38,7 @@ export function createPostgresBroadcaster(options: PostgresBroadcasterOptions): 
 
   const listener = createPostgresListener({
     databaseUrl: options.databaseUrl,
-    channel: channelName,
+    channels: [channelName],
     applicationName: 'switchyard broadcaster',
     onPayload(payload) {
       // The sender first: the messages of this process were delivered already, and are not decrypted.

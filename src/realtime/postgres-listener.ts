@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
+import { followChannels } from './followed-channels.ts';
 
 /** Delays before a lost connection is opened again, doubled each time. */
 const reconnectMs = { first: 100, max: 5_000 } as const;
@@ -9,28 +10,31 @@ const reconnectMs = { first: 100, max: 5_000 } as const;
  */
 const probe = { everyMs: 15_000, timeoutMs: 10_000 } as const;
 
-/** The channel to listen to, and the callbacks. */
+/** The channels to listen to at first, and the callbacks. */
 export interface PostgresListenerOptions {
   /** A direct connection: a pooler in transaction mode would swallow LISTEN. */
   readonly databaseUrl: string;
-  /** A plain identifier. */
-  readonly channel: string;
+  readonly channels: readonly string[];
   /** The name of the connection for operators of the database. */
   readonly applicationName: string;
-  readonly onPayload: (payload: string) => void;
-  /** Called after each (re)connection: notifications from before are lost. */
-  readonly onListening: () => void;
+  readonly onPayload: (payload: string, channel: string) => void;
+  /** Called with channels that are listened to from now on, also after each reconnection: notifications from before are lost. */
+  readonly onListening: (channels: readonly string[]) => void;
   readonly onError: (error: unknown, message: string) => void;
 }
 
-/** A LISTEN that reconnects by itself. */
+/** A connection with LISTEN that reconnects by itself. */
 export interface PostgresListener {
+  /** Adds a channel. */
+  listen(channel: string): void;
+  /** Removes a channel. */
+  unlisten(channel: string): void;
   /** Resolves when the first attempt has succeeded or failed; after a failure it tries again. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Keeps its own connection that listens to a channel. */
+/** Keeps its own connection that listens to channels. */
 export function createPostgresListener(options: PostgresListenerOptions): PostgresListener {
   let isStopped = false;
   let reportStop: (() => void) | undefined;
@@ -38,7 +42,9 @@ export function createPostgresListener(options: PostgresListenerOptions): Postgr
     reportStop = resolve;
   });
   let failures = 0;
+  let update = () => {};
   let client: pg.Client | null = null;
+  const wanted = new Set(options.channels);
   let retry: NodeJS.Timeout | null = null;
   /** The connections that are being closed. */
   const closing = new Set<Promise<void>>();
@@ -61,6 +67,7 @@ export function createPostgresListener(options: PostgresListenerOptions): Postgr
     const onLost = (error: unknown) => {
       if (client !== next) return;
       client = null;
+      update = () => {};
       end(next);
       if (isStopped) return;
       options.onError(error, 'The connection for notifications closed. It will be reopened.');
@@ -68,10 +75,11 @@ export function createPostgresListener(options: PostgresListenerOptions): Postgr
     };
     next.on('error', onLost);
     next.on('end', () => onLost(new Error('The server closed the connection.')));
-    next.on('notification', ({ payload }) => options.onPayload(payload ?? ''));
+    next.on('notification', ({ payload, channel }) => options.onPayload(payload ?? '', channel));
+    const subscriptions = followChannels(next, { wanted, onListening: options.onListening });
     try {
       await next.connect();
-      await next.query(`listen ${options.channel}`);
+      await subscriptions.update();
     } catch (error) {
       onLost(error);
       return;
@@ -79,14 +87,24 @@ export function createPostgresListener(options: PostgresListenerOptions): Postgr
     if (client !== next) return;
     failures = 0;
     watch(next, onLost);
-    options.onListening();
+    update = () => void subscriptions.update().catch(onLost);
+    update();
   };
 
   return {
+    listen(channel) {
+      wanted.add(channel);
+      update();
+    },
+    unlisten(channel) {
+      wanted.delete(channel);
+      update();
+    },
     // A client that is closed while it connects never settles its attempt.
     start: () => Promise.race([connect(), stopped]),
     async stop() {
       isStopped = true;
+      update = () => {};
       if (retry) clearTimeout(retry);
       const last = client;
       client = null;

@@ -1,5 +1,5 @@
 /**
- * The topics of the notifier. A topic carries ids only; the changes are read from the database.
+ * The topics of the notifier. A topic carries ids only; the changes are read from the database. Their channels are in channels.ts.
  * - `session:<id>`: its log grew or its row changed.
  * - `organization:<id>`: a session of it was created or changed. Listeners of `organization:*` get all of them.
  * - `resources:<id>`: a resource of an organization, or of the enterprise itself, was created, changed or removed.

@@ -1,6 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, it as always, beforeEach, expect } from 'vitest';
+import { channelOf } from '../../src/realtime/channels.ts';
 import { createNotifier } from '../../src/realtime/create-notifier.ts';
 import type { Notifier } from '../../src/realtime/notifier.ts';
 import type { Topic } from '../../src/realtime/topics.ts';
@@ -12,9 +13,11 @@ let test: TestStore;
 let notifiers: Notifier[] = [];
 /** All payloads sent by all notifiers. */
 let payloads: string[] = [];
+let statements = 0;
 beforeEach(async () => {
   test = await openTestStore();
   payloads = [];
+  statements = 0;
 });
 afterEach(async () => {
   await Promise.all(notifiers.map((notifier) => notifier.stop()));
@@ -26,7 +29,8 @@ async function startNotifier(databaseUrl: string | null = test.databaseUrl): Pro
   const notifier = createNotifier({
     databaseUrl,
     execute: (sql, values) => {
-      payloads.push(String(values[1]));
+      payloads.push(...(values[1] as string[]));
+      statements += 1;
       return test.store.execute(sql, values);
     },
     log: { warn: () => undefined },
@@ -50,6 +54,8 @@ const topicsSent = () => payloads.map((payload) => payload.split(' ').slice(1));
 
 it('notifies a listener in another process, and its own at once and once', async () => {
   const [local, remote] = [await startNotifier(), await startNotifier()];
+  // The first one says that the process listens to the channel now.
+  await Promise.all([nextNotification(local, 'session:1'), nextNotification(remote, 'session:1')]);
   const notification = nextNotification(remote, 'session:1');
   let localCalls = 0;
   local.subscribe('session:1', () => {
@@ -67,16 +73,16 @@ it('notifies a listener in another process, and its own at once and once', async
 
 it('sends the notifications of a turn of the loop at once, and later ones in a batch, each topic once', async () => {
   const [local, remote] = [await startNotifier(), await startNotifier()];
+  await nextNotification(remote, 'session:9');
   const last = nextNotification(remote, 'session:9');
   for (const topic of ['session:1', 'runs', 'session:1'] as const) local.notify(topic);
   await setImmediate();
-  expect(topicsSent()).toEqual([['session:1', 'runs']]);
+  expect(topicsSent()).toEqual([['session:1'], ['runs']]);
+  expect(statements).toBe(1);
   for (let n = 0; n < 100; n++) for (const id of [1, 2, 9]) local.notify(`session:${id}`);
   await last;
-  expect(topicsSent()).toEqual([
-    ['session:1', 'runs'],
-    ['session:1', 'session:2', 'session:9'],
-  ]);
+  expect(topicsSent().slice(2)).toEqual([['session:1'], ['session:2'], ['session:9']]);
+  expect(statements).toBe(2);
 });
 
 it('never delays a revocation', async () => {
@@ -89,12 +95,50 @@ it('never delays a revocation', async () => {
 
 it('splits payloads above the limit of NOTIFY', async () => {
   const [local, remote] = [await startNotifier(), await startNotifier()];
-  const ids = Array.from({ length: 1_000 }, (_, n) => `session:${String(n).padStart(32, '0')}` as const);
-  const all = Promise.all(ids.map((id) => nextNotification(remote, id)));
+  // With one channel.
+  const ids: Topic[] = [];
+  for (let n = 0; ids.length < 300; n++) {
+    const topic: Topic = `session:${n}-${'0'.repeat(30)}`;
+    if (channelOf(topic) === channelOf('session:0')) ids.push(topic);
+  }
+  await Promise.all(ids.map((id) => nextNotification(remote, id)));
+  const received = Promise.all(ids.map((id) => nextNotification(remote, id)));
   for (const id of ids) local.notify(id);
-  await all;
-  expect(payloads.length).toBeGreaterThan(5);
+  await received;
+  expect(payloads.length).toBe(2);
   expect(Math.max(...payloads.map((payload) => Buffer.byteLength(payload)))).toBeLessThan(8_000);
+});
+
+it('sends nothing to processes that have no listener of the channel, and nothing is missed by one that has a new one', async () => {
+  const [local, remote] = [await startNotifier(), await startNotifier()];
+  await nextNotification(remote, 'session:1');
+  const before = remote.receivedCount();
+  const [one, other] = [nextNotification(remote, 'session:1'), nextNotification(remote, 'organization:*')];
+  for (const id of [2, 3, 4, 5]) local.notify(`session:${id}`);
+  local.notify('resources:1');
+  local.notify('session:1');
+  await one;
+  expect(remote.receivedCount()).toBe(before + 1);
+  await other;
+  const called = nextNotification(remote, 'organization:*');
+  local.notify('organization:7');
+  await called;
+  expect(remote.receivedCount()).toBe(before + 2);
+  // A notification before the process listens: the listener is called then.
+  for (let n = 10; n < 30; n++) {
+    const caughtUp = nextNotification(remote, `session:${n}`);
+    local.notify(`session:${n}`);
+    await caughtUp;
+  }
+});
+
+it('understands the version before, which sends all topics on one channel', async () => {
+  const remote = await startNotifier();
+  const topics = ['session:1', 'organization:*', 'runs'] as const;
+  await Promise.all(topics.map((topic) => nextNotification(remote, topic)));
+  const all = Promise.all(topics.map((topic) => nextNotification(remote, topic)));
+  await test.store.execute(`select pg_notify('switchyard', $1)`, ['another session:1 organization:5 runs']);
+  await all;
 });
 
 it('sends pending notifications before it stops, and nothing after', async () => {

@@ -49,7 +49,7 @@ type Server = Awaited<ReturnType<typeof startServer>>;
 
 const listenTo = ({ databaseUrl }: Server) =>
   createPostgresListener({
-    ...{ databaseUrl, channel: 'of_the_test', applicationName: 'listener of a test' },
+    ...{ databaseUrl, channels: ['of_the_test'], applicationName: 'listener of a test' },
     onPayload: () => undefined,
     onListening: () => undefined,
     onError: () => undefined,

@@ -248,6 +248,50 @@ describe.skipIf(missing !== null)('unsaved input under Manage', { timeout: 240_0
     await page.context().close();
   });
 
+  it('is offered when a form is opened again by the links and buttons of the console', async () => {
+    const { organizationId, token } = await makeOrganization(test, 'Opened again');
+    await createAutomation(test, { name: 'Sweep', organizationId }, token);
+    const { page } = await openSignedIn(browser, test, token, { at: '/manage/automations' });
+    const name = page.getByLabel('Name');
+    const go = async (link: string) => {
+      const side = page.getByRole('complementary', { name: 'Console' });
+      await side.getByRole('link', { name: link, exact: true }).click();
+      await page.getByRole('heading', { level: 1, name: link, exact: true }).waitFor();
+    };
+    await press(page, 'New automation');
+    await name.fill('Mop');
+    await go('Secrets');
+    await go('Automations');
+    await press(page, 'New automation');
+    await restored(page).waitFor();
+    expect(await name.inputValue()).toBe('Mop');
+    await go('Automations');
+    await page.getByRole('link', { name: 'Sweep' }).click();
+    await press(page, 'Edit');
+    await name.fill('Sweep well');
+    await go('Automations');
+    await press(page, 'New automation');
+    await restored(page).waitFor();
+    await go('Automations');
+    await page.getByRole('link', { name: 'Sweep' }).click();
+    await restored(page).waitFor();
+    expect(await name.inputValue()).toBe('Sweep well');
+    for (const [list, button, label] of [
+      ['Playbooks', 'New playbook', 'Title'],
+      ['Knowledge', 'New note', 'Name'],
+    ] as const) {
+      await go(list);
+      await page.getByRole('button', { name: button }).first().click();
+      await page.getByLabel(label, { exact: true }).fill(`Half a ${list}`);
+      await go('Secrets');
+      await go(list);
+      await page.getByRole('button', { name: button }).first().click();
+      await restored(page).waitFor();
+      expect(await page.getByLabel(label, { exact: true }).inputValue()).toBe(`Half a ${list}`);
+    }
+    await page.context().close();
+  });
+
   it('is not stored if it is secret: the browser asks instead', async () => {
     const { token } = await makeOrganization(test, 'Secret');
     const { page } = await openSignedIn(browser, test, token, { at: '/manage/secrets' });

@@ -253,7 +253,8 @@ describe.skipIf(missing !== null)('managing an organization in the console', { t
     await page.getByRole('button', { name: 'New service user' }).first().click();
     await page.getByLabel('Name').fill('Pipeline');
     await inDialog(page, 'Create service user').click();
-    await page.getByRole('link', { name: 'Pipeline' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Pipeline' }).waitFor();
+    await page.getByText('Created Pipeline. Create a key for it.').waitFor();
     await page.getByText('Member in').waitFor();
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByLabel('Name').fill('Nightly');

@@ -52,4 +52,26 @@ describe.skipIf(missing !== null)('the navigation', { timeout: 240_000 }, () => 
     expect(await secrets.isVisible()).toBe(false);
     expect(consoleErrors).toEqual([]);
   });
+
+  it('has pages that their names alone lead to', async () => {
+    const { page } = await all.open('/manage/organization');
+    await settings(page).waitFor({ state: 'detached' });
+    const pathsOf = async () => {
+      const links = column(page).locator('nav a');
+      return links.evaluateAll((found) => found.map((each) => new URL((each as HTMLAnchorElement).href).pathname));
+    };
+    const managed = await pathsOf();
+    await column(page).getByRole('link', { name: 'Back to sessions' }).click();
+    await settings(page).waitFor();
+    const paths = [...managed, ...(await pathsOf())].filter((path) => path.startsWith('/manage/'));
+    expect(paths).toEqual(expect.arrayContaining(['/manage/webhooks', '/manage/enterprise', '/manage/git']));
+    for (const path of new Set(paths)) {
+      await page.goto(path.replace('/manage', ''));
+      await expect.poll(() => new URL(page.url()).pathname, { message: path }).toBe(path);
+    }
+    await page.goto('/home');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/');
+    await page.goto('/webhooks/');
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/manage/webhooks');
+  });
 });

@@ -35,6 +35,63 @@ describe.skipIf(missing !== null)('the console in a small window', { timeout: 24
     await expect.poll(height).toBeGreaterThanOrEqual(200);
   });
 
+  it.each([false, true])('gives a transcript half of the smallest window, with a finger: %s', async (hasTouch) => {
+    const { organizationId, token } = await makeOrganization(all.test, `Smallest ${hasTouch}`);
+    const id = await createSession(all.test, { organizationId, title: 'Low', prompt: 'Begin' }, token);
+    await say(all.test, id, 'Done.');
+    const options = { at: `/sessions/${id}`, width: 320, hasTouch };
+    const { page, picture } = await openSignedIn(all.browser, all.test, token, options);
+    onTestFinished(() => page.context().close());
+    await page.setViewportSize({ width: 320, height: 256 });
+    await page.getByRole('log').getByText('Done.').waitFor();
+    const field = page.getByLabel('Message to the agent');
+    // The title and the tabs above the conversation scroll away.
+    await field.focus();
+    await field.evaluate((each) => each.scrollIntoView({ block: 'nearest' }));
+    const shown = () =>
+      page.locator('.session .scroll').evaluate((each) => {
+        const { top, bottom } = each.getBoundingClientRect();
+        return Math.min(bottom, innerHeight) - Math.max(top, 0);
+      });
+    await expect.poll(shown).toBeGreaterThanOrEqual(128);
+    expect((await field.boundingBox())?.y).toBeLessThan(256);
+    await picture(`session-smallest${hasTouch ? '-touch' : ''}`);
+    // While the agent works, the field has a list and a button more.
+    const working = `update session set status = 'running', status_detail = 'working' where id = $1 returning id`;
+    await all.test.app.services.store.execute(working, [id]);
+    await page.reload();
+    await field.scrollIntoViewIfNeeded();
+    await page.getByRole('button', { name: 'Stop (Esc)' }).waitFor();
+    await expect.poll(shown).toBeGreaterThanOrEqual(128);
+    await picture(`session-smallest-working${hasTouch ? '-touch' : ''}`);
+  });
+
+  it('shows all of the placeholder of the search', async () => {
+    const { organizationId, token } = await makeOrganization(all.test, 'Searched');
+    const id = await createSession(all.test, { organizationId, title: 'Searched', prompt: 'Begin' }, token);
+    const options = { at: `/sessions/${id}`, width: 390, hasTouch: true };
+    const { page, picture } = await openSignedIn(all.browser, all.test, token, options);
+    onTestFinished(() => page.context().close());
+    await page.getByRole('button', { name: 'Search the transcript' }).click();
+    const field = page.getByRole('searchbox', { name: 'Search the transcript' });
+    await field.waitFor();
+    const room = () =>
+      field.evaluate((input: HTMLInputElement) => {
+        const { font, paddingLeft, paddingRight } = getComputedStyle(input);
+        const context = document.createElement('canvas').getContext('2d') as CanvasRenderingContext2D;
+        context.font = font;
+        const inner = input.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
+        return inner - context.measureText(input.placeholder).width;
+      });
+    for (const width of [390, 320]) {
+      await page.setViewportSize({ width, height: 844 });
+      await expect.poll(room, { message: String(width) }).toBeGreaterThanOrEqual(0);
+    }
+    await picture('transcript-search-placeholder');
+    await field.fill('Begin');
+    await page.getByRole('button', { name: 'Previous match' }).waitFor();
+  });
+
   it('shows that steps can be opened, and why one has failed', async () => {
     const { organizationId, token } = await makeOrganization(all.test, 'Steps');
     const id = await createSession(all.test, { organizationId, title: 'Steps', prompt: 'Begin' }, token);

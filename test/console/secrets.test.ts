@@ -31,6 +31,12 @@ describe.skipIf(missing !== null)('the page of secrets', { timeout: 240_000 }, (
     await page.getByLabel('Show value').uncheck();
     await page.getByRole('button', { name: 'Create secret' }).click();
     await page.getByRole('dialog').getByRole('alert').waitFor();
+    await page.getByLabel('Name').fill('my key!');
+    const form = page.getByRole('dialog');
+    await form.getByText('Agents read the secret from the environment variable my_key_.').waitFor();
+    await form.getByLabel('Type').selectOption('Cookies');
+    await form.getByText('Agents read the secret').waitFor({ state: 'detached' });
+    await form.getByLabel('Type').selectOption('Value');
     await page.getByLabel('Name').fill('API_TOKEN');
     await page.getByRole('button', { name: 'Create secret' }).click();
     await page.getByText('API_TOKEN', { exact: true }).waitFor();

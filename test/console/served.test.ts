@@ -96,6 +96,15 @@ describe('the console over HTTP', () => {
     expect((await open('/console/assets/x.js', {}, 'POST')).status).toBe(405);
   });
 
+  it('is also served at guessed names of pages, but not for paths of APIs', async () => {
+    const typeOf = async (path: string) => (await open(path)).headers.get('content-type');
+    for (const path of ['/webhooks', '/webhooks/', '/enterprise', '/git', '/users'])
+      expect(await typeOf(path), path).toBe('text/html; charset=utf-8');
+    for (const path of ['/webhooks/automations/x', '/webhooks/x', '/enterprise/x', '/v3', '/openapi/x', '/scim/v2/x'])
+      expect(await typeOf(path), path).not.toContain('text/html');
+    expect((await fetch(`${test.url}/webhooks`)).headers.get('content-type')).toContain('json');
+  });
+
   it('is not served to programs that send a token', async () => {
     const response = await open('/sessions/1', { authorization: `Bearer ${test.adminToken}` });
     expect({ status: response.status, type: response.headers.get('content-type') }).toEqual({

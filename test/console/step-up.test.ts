@@ -119,13 +119,13 @@ describe.skipIf(missing !== null)('actions that grant lasting access, in the con
         await page.getByRole('dialog').getByRole('button', { name: 'Create service user', exact: true }).click();
       };
       await add('First');
-      await page.getByRole('link', { name: 'First' }).waitFor();
+      await page.getByRole('heading', { level: 1, name: 'First' }).waitFor();
       clock.advance(confirmationMs);
-      await page.reload();
+      await page.goto('/manage/service-users');
       await add('Second');
       await confirm(page).getByLabel('Token').fill(later.adminToken);
       await page.keyboard.press('Enter');
-      await page.getByRole('link', { name: 'Second' }).waitFor();
+      await page.getByRole('heading', { level: 1, name: 'Second' }).waitFor();
       await page.context().close();
     } finally {
       await later.close();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
-import { missing, seriousFindings, useConsole } from '../support/console-browser.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { missing, openSignedIn, seriousFindings, useConsole } from '../support/console-browser.ts';
 import { sayMany } from '../support/many-sessions.ts';
 import { appendToLog, createSession, say, toolCall } from '../support/sessions.ts';
 
@@ -159,6 +159,29 @@ describe.skipIf(missing !== null)('a long transcript', { timeout: 240_000 }, () 
     expect(seen.size).toBe(350);
     await say(all.test, id, 'at the end');
     await message(page, 'at the end').waitFor();
+  });
+
+  it.each(['mouse', 'finger'])('has buttons beside the field for messages, not over it, for a %s', async (pointer) => {
+    const id = await createSession(all.test, { prompt: 'Write much', title: 'Beside' });
+    await sayMany(all.test, id, 60);
+    const { page, picture } = await openSignedIn(all.browser, all.test, all.test.adminToken, {
+      at: `/sessions/${id}`,
+      hasTouch: pointer === 'finger',
+    });
+    onTestFinished(() => page.context().close());
+    expect(await page.evaluate(() => matchMedia('(pointer: coarse)').matches)).toBe(pointer === 'finger');
+    const search = page.getByRole('button', { name: 'Search the transcript' });
+    const field = page.getByLabel('Message to the agent');
+    await page.getByRole('button', { name: 'Next error' }).waitFor();
+    for (const width of [320, 390, 768, 1_024, 1_280, 1_920]) {
+      await page.setViewportSize({ width, height: 844 });
+      const overlap = async () => {
+        const [above, below] = [await search.boundingBox(), await field.boundingBox()];
+        return (above?.y ?? 0) + (above?.height ?? 0) - (below?.y ?? 0);
+      };
+      await expect.poll(overlap, { message: String(width) }).toBeLessThanOrEqual(0);
+      if (width === 390) await picture(`jumps-of-a-${pointer}`);
+    }
   });
 
   it('jumps to the messages of the user and to errors, by keys and buttons', async () => {

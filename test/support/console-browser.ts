@@ -114,6 +114,8 @@ const shapeOf = (width: number) =>
 /** Options of a window. */
 export interface WindowOptions {
   readonly width?: number;
+  /** True for a window on a touch screen, whose pointer is coarse. */
+  readonly hasTouch?: boolean;
   readonly theme?: 'light' | 'dark';
   /** The language of the browser; American English if missing. */
   readonly locale?: string;
@@ -149,7 +151,7 @@ export async function openWindow(
   test: Pick<TestApp, 'url'>,
   options: WindowOptions & { readonly storageState?: StorageState } = {},
 ): Promise<Window> {
-  const { width = shapes.desktop.width, storageState, locale } = options;
+  const { width = shapes.desktop.width, hasTouch = false, storageState, locale } = options;
   let { theme = 'light' } = options;
   const context = await browser.newContext({
     baseURL: test.url,
@@ -157,6 +159,7 @@ export async function openWindow(
     reducedMotion: 'reduce',
     ...(storageState && { storageState }),
     ...(locale && { locale }),
+    ...(hasTouch && { hasTouch, isMobile: true }),
     viewport: { width, height: width < 500 ? shapes.phone.height : shapes.desktop.height },
   });
   const page = await context.newPage();

@@ -26,8 +26,12 @@ const contentSecurityPolicy = [
 const pages =
   /^\/(?:sign-in(?:\/confirm|\/callback\/[^/]+)?|device|inbox|sessions(?:\/[^/]+)?|(?:manage|usage)(?:\/.*)?)?\/?$/;
 
-/** Paths of APIs: only programs request them, even with `Accept: text/html`. */
-const apiPaths = /^\/(?:v\d|enterprise|oauth|\.well-known|graphql|openapi|attachments|workspace-files|webhooks)/;
+/**
+ * Paths of APIs: only programs request them, even with `Accept: text/html`. `/enterprise` and `/webhooks` alone are none: people
+ * guess them for the pages of these names.
+ */
+const apiPaths =
+  /^\/(?:v\d|(?:enterprise|webhooks)\/.|oauth|\.well-known|graphql|openapi|attachments|workspace-files|scim(?:\/|$))/;
 
 const assetsPrefix = '/console/assets/';
 

@@ -52,9 +52,18 @@ export function Pages() {
   );
 }
 
+/** Guessed paths of pages whose paths are not their names under `/manage`. */
+const otherNames = new Map([
+  ['/home', '/'],
+  ['/settings', '/manage/organization'],
+]);
+
 /** Leads from a guessed path, such as `/repositories`, to its page under `/manage`. */
 function OtherPath({ location }: { readonly location: string }) {
-  const guessed = location === '/settings' ? '/manage/organization' : `/manage${location}`;
+  const name = location.replace(/(?<=.)\/$/, '');
+  const known = otherNames.get(name);
+  if (known !== undefined) return <Redirect to={known} replace />;
+  const guessed = `/manage${name}`;
   if (Object.hasOwn(pageLoaders, guessed)) return <Redirect to={guessed} replace />;
   return (
     <Empty title={texts.pageNotFound} text={texts.pageNotFoundText}>

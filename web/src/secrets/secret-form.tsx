@@ -8,7 +8,9 @@ import { secretForm as texts } from '../texts/secrets.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { errorOf, Select, TextArea, TextField } from '../ui/field.tsx';
+import { RichText } from '../ui/rich-text.tsx';
 import { useToasts } from '../ui/toasts.tsx';
+import { variableName } from './variable-name.ts';
 
 interface SecretFormProps {
   readonly organizationId: string;
@@ -16,6 +18,7 @@ interface SecretFormProps {
   readonly secret: {
     readonly secretId: string;
     readonly key: string;
+    readonly type: SecretType | '%future added value';
     readonly note: string | null | undefined;
     readonly isSensitive: boolean;
   } | null;
@@ -29,6 +32,8 @@ export function SecretForm({ organizationId, secret, onSaved, onClose }: SecretF
   const form = useId();
   const toasts = useToasts();
   const [isShown, setShown] = useState(false);
+  const [key, setKey] = useState(secret?.key ?? '');
+  const [type, setType] = useState<string>(secret?.type ?? 'KEY_VALUE');
   const [errors, setErrors] = useState<Parameters<typeof errorOf>[0]>(null);
   const [create, isBusy] = useSecretMutation<secretFormMutation>(graphql`
     mutation secretFormMutation($input: CreateSecretInput!) {
@@ -98,11 +103,18 @@ export function SecretForm({ organizationId, secret, onSaved, onClose }: SecretF
           spellCheck={false}
           placeholder={texts.nameExample}
           defaultValue={secret?.key}
-          hint={texts.nameHint}
+          hint={type === 'KEY_VALUE' && <NameHint name={key.trim()} />}
+          onInput={({ currentTarget }) => setKey(currentTarget.value)}
           error={errorOf(errors, 'key')}
         />
         {!secret && (
-          <Select label={common.type} name="type" defaultValue="KEY_VALUE" error={errorOf(errors, 'type')}>
+          <Select
+            label={common.type}
+            name="type"
+            value={type}
+            onChange={({ target }) => setType(target.value)}
+            error={errorOf(errors, 'type')}
+          >
             <option value="KEY_VALUE">{common.value}</option>
             <option value="COOKIE">{texts.cookies}</option>
             <option value="TOTP">{texts.totp}</option>
@@ -140,4 +152,10 @@ export function SecretForm({ organizationId, secret, onSaved, onClose }: SecretF
       </form>
     </Dialog>
   );
+}
+
+/** Says from which environment variable agents read a secret with this name. */
+function NameHint({ name }: { readonly name: string }) {
+  if (name === '') return texts.nameHint;
+  return <RichText text={texts.variableHint} slots={{ name: <code>{variableName(name)}</code> }} />;
 }

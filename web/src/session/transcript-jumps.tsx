@@ -1,4 +1,5 @@
 import { transcriptJumps as texts } from '../texts/session.ts';
+import './transcript-jumps.css';
 import { Button } from '../ui/button.tsx';
 import type { Jumps } from './use-jumps.ts';
 

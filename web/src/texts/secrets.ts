@@ -5,6 +5,7 @@ export const secretForm = {
   create: 'Create secret',
   nameExample: 'API_TOKEN',
   nameHint: 'Agents read the secret from an environment variable with this name. Invalid characters become “_”.',
+  variableHint: rich('Agents read the secret from the environment variable {name}.'),
   cookies: 'Cookies',
   totp: 'One-time codes (TOTP)',
   valueHint: 'You won’t be able to view this value again, here or through the API.',

@@ -37,6 +37,7 @@ export const keys = {
 export const serviceUserForm = {
   newServiceUser: 'New service user',
   create: 'Create service user',
+  created: ({ name }: Strings<'name'>) => `Created ${name}. Create a key for it.`,
   expiresHint: 'The last valid day (UTC). Leave empty for no expiration.',
 };
 

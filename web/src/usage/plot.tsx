@@ -93,7 +93,7 @@ export function Plot({ kind, points, unit, width, active, limit = null }: PlotPr
       {kind === 'line' && (
         <LinePath className="line" data={[...known]} x={middleOf} y={({ value }) => yOf(value ?? 0)} />
       )}
-      {(kind === 'line' ? ['halo', 'before'] : ['before']).map(
+      {['halo', 'before'].map(
         (name) =>
           compared.length > 1 && (
             <LinePath

@@ -16,10 +16,18 @@ interface ServiceUserFormProps {
   readonly serviceUser: { readonly serviceUserId: string; readonly displayName: string } | null;
   readonly connections: readonly string[];
   readonly onClose: () => void;
+  /** Called with the Relay id of a new service user. */
+  readonly onCreated: (id: string) => void;
 }
 
 /** Creates or renames a service user. */
-export function ServiceUserForm({ organizationId, serviceUser, connections, onClose }: ServiceUserFormProps) {
+export function ServiceUserForm({
+  organizationId,
+  serviceUser,
+  connections,
+  onClose,
+  onCreated,
+}: ServiceUserFormProps) {
   const toasts = useToasts();
   const [errors, setErrors] = useState<readonly FormProblem[] | null>(null);
   const [create, isCreating] = useMutation<serviceUserFormCreateMutation>(
@@ -64,21 +72,27 @@ export function ServiceUserForm({ organizationId, serviceUser, connections, onCl
   const submit = async (fields: FormFields) => {
     const name = fields.text('name');
     const day = fields.textOrNull('expiresAt');
-    const { errors: refused } = serviceUser
-      ? await update({ input: { serviceUserId: serviceUser.serviceUserId, name } })
-      : await create({
-          input: {
-            scope: { organizationId },
-            name,
-            roleId: fields.text('roleId'),
-            expiresAt: day && new Date(`${day}T23:59:59Z`).toISOString(),
-          },
-          connections,
-        });
+    if (serviceUser) {
+      const { errors: refused } = await update({ input: { serviceUserId: serviceUser.serviceUserId, name } });
+      setErrors(refused);
+      if (refused !== null) return;
+      toasts.say(common.savedName({ name }));
+      return onClose();
+    }
+    const { payload, errors: refused } = await create({
+      input: {
+        scope: { organizationId },
+        name,
+        roleId: fields.text('roleId'),
+        expiresAt: day && new Date(`${day}T23:59:59Z`).toISOString(),
+      },
+      connections,
+    });
     setErrors(refused);
     if (refused !== null) return;
-    toasts.say(common.savedName({ name }));
+    toasts.say(texts.created({ name }));
     onClose();
+    if (payload.serviceUserEdge) onCreated(payload.serviceUserEdge.node.id);
   };
   return (
     <FormDialog

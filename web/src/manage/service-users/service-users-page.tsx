@@ -1,5 +1,6 @@
 import { type ReactNode, Suspense, useState } from 'react';
 import { graphql, useLazyLoadQuery, usePaginationFragment } from 'react-relay';
+import { useLocation } from 'wouter';
 import type {
   serviceUsersPage_organization$data,
   serviceUsersPage_organization$key,
@@ -80,6 +81,7 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
     `,
     organization,
   );
+  const [, go] = useLocation();
   const [form, setForm] = useState<ServiceUser | 'new' | null>(null);
   const [leaving, setLeaving] = useState<ServiceUser | null>(null);
   const connections = [data.serviceUsers.__id];
@@ -148,6 +150,8 @@ function ServiceUsers({ organization, organizationId, children }: ServiceUsersPr
             serviceUser={form === 'new' ? null : form}
             connections={connections}
             onClose={() => setForm(null)}
+            // A service user is of no use without a key, which its page creates.
+            onCreated={(id) => go(`/manage/service-users/${id}`)}
           />
         )}
       </Suspense>

@@ -196,9 +196,57 @@ describe.skipIf(missing !== null)('the files of a session', { timeout: 180_000 }
     for (const segmentId of segmentIds) await damageSegment(test, segmentId);
     await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByText('The checkpoint is damaged. Choose another one').first().waitFor();
+    await page.getByRole('button', { name: 'Try again' }).first().waitFor();
+    // A newer one is shown by itself.
     await saveWorkspace(test, id, { files: { 'workspace/a.txt': { content: 'a' } } });
-    await page.getByRole('button', { name: 'Try again' }).first().click();
     await entry(page, 'a.txt').waitFor();
+  });
+
+  it('shows the first files, and then newer ones, by itself', async () => {
+    const id = await createSession(test);
+    const { page, consoleErrors } = await open(id);
+    await page.getByText('No files saved yet').waitFor();
+    await saveWorkspace(test, id, { files: { 'workspace/a.txt': { content: 'a' } } });
+    await entry(page, 'a.txt').waitFor();
+    const time = page.locator('.files-time time');
+    const before = await time.getAttribute('datetime');
+    await entry(page, 'a.txt').focus();
+    await saveWorkspace(test, id, {
+      files: { 'workspace/a.txt': { content: 'a' }, 'workspace/b/c.txt': { content: 'c' } },
+    });
+    await entry(page, 'b').waitFor();
+    expect(Date.parse((await time.getAttribute('datetime')) ?? '')).toBeGreaterThan(Date.parse(before ?? ''));
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('title'))).toBe('a.txt');
+    expect(await page.getByText('Newer files are available.').count()).toBe(0);
+    expect(consoleErrors).toEqual([]);
+  });
+
+  it('offers newer files to a reader of a file or a directory, and moves nothing before', async () => {
+    const files = {
+      'workspace/README.md': { content: '# Old\n' },
+      'workspace/src/a.ts': { content: 'let a;\n' },
+    };
+    const { id, saved } = await save({ files });
+    const window = await open(id, '?tab=files&path=README.md');
+    const { page } = window;
+    await file(page, 'README.md').getByText('# Old').waitFor();
+    await saveWorkspace(test, id, {
+      files: { 'workspace/README.md': { content: '# New\n' }, 'workspace/b.txt': { content: 'b' } },
+    });
+    const offer = page.getByRole('button', { name: 'Show newer files' });
+    await offer.waitFor();
+    await window.pictures('files-newer');
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await file(page, 'README.md').getByText('# Old').count()).toBe(1);
+    expect(await entry(page, 'b.txt').count()).toBe(0);
+    await offer.click();
+    await file(page, 'README.md').getByText('# New').waitFor();
+    await entry(page, 'b.txt').waitFor();
+    await offer.waitFor({ state: 'detached' });
+    // The files of an older checkpoint stay as they are.
+    await page.goto(`/sessions/${id}?tab=files&path=src&checkpoint=checkpoint-${saved.id}`);
+    await entry(page, 'a.ts').waitFor();
+    expect(await offer.count()).toBe(0);
   });
 
   it('works on a phone', async () => {

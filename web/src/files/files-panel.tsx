@@ -2,10 +2,11 @@ import { common } from '../texts/common.ts';
 import { filesPanel as texts } from '../texts/files.ts';
 import '../changes/changes.css';
 import './files.css';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useUrlParams } from '../layout/use-url-params.ts';
 import { useCheckpointChoices } from '../pickers/use-checkpoint-choices.ts';
 import { Button } from '../ui/button.tsx';
+import { Icon } from '../ui/icons.tsx';
 import { Picker } from '../ui/picker.tsx';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { Breadcrumbs } from './breadcrumbs.tsx';
@@ -16,6 +17,7 @@ import { parentOf } from './file-path.ts';
 import { FileView } from './file-view.tsx';
 import { useDirectory } from './use-directory.ts';
 import { type LoadedFile, useFile } from './use-file.ts';
+import { useNewerFiles } from './use-newer-files.ts';
 
 interface FilesPanelProps {
   /** The global id of the session. */
@@ -41,9 +43,13 @@ export function FilesPanel({ id, sessionId, isDeleted }: FilesPanelProps) {
   const open = (next: string) => change({ path: next }, { isNewEntry: true });
   const refresh = () => setReading(reading + 1);
   const isOther = typeof file === 'object' && !(file instanceof Error) && file.type !== 'DIRECTORY';
+  const box = useRef<HTMLElement>(null);
+  const isReading = path !== '' || directory?.isFirstPage === false;
+  const isNewest = checkpointId === '' && !isDeleted;
+  const hasNewer = useNewerFiles({ id, isNewest, shown: { directory, error }, isReading, refresh });
   if (directory !== null && directory.savedAt == null && error === null) return <NoFiles {...{ isDeleted, refresh }} />;
   return (
-    <section className="files-panel" aria-label={texts.files}>
+    <section className="files-panel" ref={box} tabIndex={-1} aria-label={texts.files}>
       <div className="files-bar">
         <Breadcrumbs path={path} onOpen={open} />
         <span className="files-actions">
@@ -61,6 +67,24 @@ export function FilesPanel({ id, sessionId, isDeleted }: FilesPanelProps) {
           </Button>
         </span>
       </div>
+      <p role="status" className={hasNewer ? 'banner quiet newer' : undefined}>
+        {hasNewer && (
+          <>
+            <Icon name="bell" />
+            {texts.newer}
+            <Button
+              size="small"
+              onClick={() => {
+                // The button disappears.
+                box.current?.focus();
+                refresh();
+              }}
+            >
+              {texts.showNewer}
+            </Button>
+          </>
+        )}
+      </p>
       {directory !== null && <MissingParts parts={directory.missing} />}
       <div className="files-body" data-shows={isOther ? 'file' : 'directory'}>
         <div className="files-list">

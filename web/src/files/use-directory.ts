@@ -50,6 +50,8 @@ export interface Directory {
   readonly missing: readonly MissingPart[];
   readonly totalCount: number;
   readonly entries: readonly FileEntry[];
+  /** True until further pages of it are loaded. */
+  readonly isFirstPage: boolean;
   /** The cursor of the next page; null: all are loaded. */
   readonly next: string | null;
 }
@@ -66,7 +68,8 @@ export interface DirectorySource {
   readonly reading: number;
 }
 
-interface LoadedDirectory {
+/** See {@link useDirectory}. */
+export interface LoadedDirectory {
   /** The directory that was loaded last, also while another one is loaded; null: none yet. */
   readonly directory: Directory | null;
   readonly error: Error | null;
@@ -100,7 +103,8 @@ export function useDirectory({ id, path, checkpointId, reading }: DirectorySourc
           missing: session?.file?.missing ?? [],
         };
         setError(null);
-        setDirectory({ path, savedAt, missing, totalCount, entries: [...(before?.entries ?? []), ...nodes], next });
+        const entries = [...(before?.entries ?? []), ...nodes];
+        setDirectory({ path, savedAt, missing, totalCount, entries, isFirstPage: before === null, next });
       } catch (caught) {
         if (own === turn.current) setError(caught as Error);
       }

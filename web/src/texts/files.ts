@@ -52,6 +52,8 @@ export const filesPanel = {
   files: 'Files',
   checkpoint: 'Checkpoint',
   newestCheckpoint: 'Newest checkpoint',
+  newer: 'Newer files are available.',
+  showNewer: 'Show newer files',
   loadingTheFiles: 'Loading the files',
   downloadTheWorkspace: 'Download the workspace',
   downloadThisDirectory: 'Download this directory',

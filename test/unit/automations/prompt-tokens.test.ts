@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: so prompts name secrets
 import { describe, expect, it } from 'vitest';
 import { readPromptTokens } from '../../../src/domain/automations/actions/prompt-tokens.ts';
+import { minCpuTime } from '../../support/cpu-time.ts';
 
 const none = { playbooks: [], macros: [], secrets: [], repos: [] };
 
@@ -27,13 +28,12 @@ describe('the names in a prompt', () => {
     expect(readPromptTokens(prompt)).toEqual(none);
   });
 
-  it('are found fast in the longest and worst prompts', () => {
+  it('are found fast in the longest and worst prompts', async () => {
     const maxLength = 500_000;
     for (const part of ['@', '@a', '@playbook:"', '@playbook:a.', '${', '${a', '!', '!a', '@a/', '\\@', 'a-', '@a.-']) {
       const prompt = part.repeat(maxLength / part.length);
-      const startedAt = performance.now();
-      readPromptTokens(prompt);
-      expect([part, performance.now() - startedAt < 2_000]).toEqual([part, true]);
+      const time = await minCpuTime(() => readPromptTokens(prompt));
+      expect([part, time < 2_000]).toEqual([part, true]);
     }
   });
 });

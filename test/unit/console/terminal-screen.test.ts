@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TerminalScreen } from '../../../web/src/session/terminal-screen.ts';
 import { styleOf } from '../../../web/src/session/terminal-style.ts';
+import { minCpuTime } from '../../support/cpu-time.ts';
 
 const screenOf = (...chunks: readonly string[]) => {
   const screen = new TerminalScreen();
@@ -101,18 +102,19 @@ describe('the screen of a terminal', () => {
     expect(now[1]).not.toBe(before[1]);
   });
 
-  it('keeps a limited part of output without end', () => {
-    const startedAt = performance.now();
-    const screen = screenOf(
-      'a line of output\n'.repeat(60_000),
-      'x'.repeat(1_000_000),
-      '\u001b[300C.\n'.repeat(20_000),
-      `\u001b]${'y'.repeat(10_000)}`,
-      'z\u001b[1P'.repeat(20_000),
-    );
-    expect(screen.lines().length).toBeLessThanOrEqual(5_000);
-    expect(screen.isCut).toBe(true);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  it('keeps a limited part of output without end', async () => {
+    const write = () => {
+      const screen = screenOf(
+        'a line of output\n'.repeat(60_000),
+        'x'.repeat(1_000_000),
+        '\u001b[300C.\n'.repeat(20_000),
+        `\u001b]${'y'.repeat(10_000)}`,
+        'z\u001b[1P'.repeat(20_000),
+      );
+      expect(screen.lines().length).toBeLessThanOrEqual(5_000);
+      expect(screen.isCut).toBe(true);
+    };
+    expect(await minCpuTime(write)).toBeLessThan(5_000);
   });
 });
 

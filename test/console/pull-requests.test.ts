@@ -42,6 +42,13 @@ describe.skipIf(missing !== null)('the pull requests of a session in the console
     const window = await openSignedIn(browser, test, test.adminToken, { at: `/sessions/devin-${id}` });
     const { page } = window;
     const details = page.getByRole('tabpanel', { name: 'Details' });
+    const line = page.locator('.session-repositories');
+    await line.getByRole('link', { name: 'acme/site #12' }).waitFor();
+    expect(await line.locator('.pull-request').allTextContents()).toEqual([
+      'Pull requestacme/site #12 Draft',
+      'Pull requestgit.test/acme/docs #3 Merged',
+    ]);
+    expect(await line.getByRole('link').first().getAttribute('href')).toBe(url);
     await details.getByText('Fix [U+202E]the login', { exact: true }).waitFor();
     await details.getByText('Conflicts with its base', { exact: true }).waitFor();
     await details.getByText('Draft', { exact: true }).waitFor();

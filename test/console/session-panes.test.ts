@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { missing, seriousFindings, useConsole } from '../support/console-browser.ts';
-import { createSession, say } from '../support/sessions.ts';
+import { appendToLog, createSession, say, toolCall } from '../support/sessions.ts';
 
 const tab = (page: Page, name: string) => page.getByRole('tab', { name });
 const log = (page: Page) => page.getByRole('log');
@@ -35,16 +35,30 @@ describe.skipIf(missing !== null)('the panes of a session page', { timeout: 240_
     await page.setViewportSize({ width: 1_920, height: 1_080 });
     await window.picture('session-panes');
     await page.setViewportSize({ width: 1_280, height: 800 });
+    // The files of another session are not remembered before there are any.
     await page.goto(`/sessions/${other}`);
-    await page.getByRole('tabpanel', { name: 'Files' }).waitFor();
+    await page.getByRole('tabpanel', { name: 'Details' }).waitFor();
+    const entries = [{ content: 'Step', status: 'pending', priority: 'medium' }];
+    await appendToLog(service.test, other, { kind: 'PLAN', data: { entries } });
+    await tab(page, 'Plan 0/1').waitFor();
+    // It does not change by itself.
+    expect(await page.getByRole('tabpanel', { name: 'Plan' }).count()).toBe(0);
+    await page.goto(`/sessions/${other}`);
+    await page.getByRole('tabpanel', { name: 'Plan' }).getByText('0 of 1 steps done').waitFor();
+    await appendToLog(service.test, other, toolCall(1));
+    await tab(page, 'Terminal').click();
+    await page.goto(`/sessions/${id}`);
+    await page.getByRole('tabpanel', { name: 'Details' }).waitFor();
+    await page.goto(`/sessions/${other}`);
+    await page.getByRole('tabpanel', { name: 'Terminal' }).waitFor();
     // A link to a tab opens it.
     await page.goto(`/sessions/${other}?tab=details`);
     await page.getByRole('tabpanel', { name: 'Details' }).waitFor();
-    expect(await page.getByRole('tabpanel', { name: 'Files' }).count()).toBe(0);
-    // Changes are remembered, but a session without a repository has none.
+    expect(await page.getByRole('tabpanel', { name: 'Terminal' }).count()).toBe(0);
+    // A session without a repository has no changes, but files.
     await tab(page, 'Changes').click();
     await page.getByText('No repository', { exact: true }).waitFor();
-    await page.goto(`/sessions/${id}`);
+    await page.getByRole('link', { name: 'Show files' }).click();
     await page.getByRole('tabpanel', { name: 'Files' }).waitFor();
     expect(consoleErrors).toEqual([]);
   });

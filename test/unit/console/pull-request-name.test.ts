@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { cleanPullRequestUrl } from '../../../src/domain/execution/reports/pull-requests.ts';
-import { pullRequestName } from '../../../web/src/session/pull-request-name.ts';
+import { isPullRequestOf, pullRequestName } from '../../../web/src/session/pull-request-name.ts';
 
 it.each([
   ['http://127.0.0.1:9999/acme/api/pull/12', '127.0.0.1:9999/acme/api #12'],
@@ -25,4 +25,12 @@ it('the name in another form is its address without the scheme', () => {
   expect(pullRequestName('https://dev.azure.com/acme/p/_git/api/pullrequest/12')).toBe(
     'dev.azure.com/acme/p/_git/api/pullrequest/12',
   );
+});
+
+it('belongs to the repository of its host and path alone', () => {
+  const repository = { host: 'git.example', path: 'acme/api' };
+  expect(isPullRequestOf('https://git.example/Acme/api/pulls/3', repository)).toBe(true);
+  expect(isPullRequestOf('https://git.example/acme/api-2/pulls/3', repository)).toBe(false);
+  expect(isPullRequestOf('https://git.other/acme/api/pulls/3', repository)).toBe(false);
+  expect(isPullRequestOf('no address', repository)).toBe(false);
 });

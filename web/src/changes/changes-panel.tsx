@@ -1,12 +1,14 @@
-import { changesPanel as texts } from '../texts/changes.ts';
+import { noChanges, changesPanel as texts } from '../texts/changes.ts';
 import { commentList as commentTexts } from '../texts/comments.ts';
 import { common } from '../texts/common.ts';
 import { RichText } from '../ui/rich-text.tsx';
 import './changes.css';
 import { useCallback, useEffect, useId, useRef, useState } from 'react';
+import { Link, useLocation } from 'wouter';
 import { useComments } from '../comments/comment-draft.ts';
 import { useUrlParams } from '../layout/use-url-params.ts';
 import { repositoryName } from '../session/repository-text.ts';
+import type { TurnMark } from '../session/work-end.ts';
 import { Button } from '../ui/button.tsx';
 import { Select } from '../ui/field.tsx';
 import { Icon } from '../ui/icons.tsx';
@@ -18,8 +20,10 @@ import { Downloads } from './downloads.tsx';
 import { LineCounts } from './file-card.tsx';
 import { NoChanges } from './no-changes.tsx';
 import { RepositoryFiles } from './repository-files.tsx';
+import { useAutoRefresh } from './use-auto-refresh.ts';
 import { type LoadedChanges, type RepositoryChanges, useChanges } from './use-changes.ts';
 import { useDiffView } from './use-diff-view.ts';
+import { useIsComparing } from './use-is-comparing.ts';
 import { useRefresh } from './use-refresh.ts';
 
 /** The session whose changes are shown. */
@@ -30,6 +34,10 @@ export interface ChangesPanelProps {
   readonly updatedAt: string | null;
   readonly hasRepositories: boolean;
   readonly isTurnOpen: boolean;
+  /** The log position at which the agent last changed files or ended a command; null: none. */
+  readonly workEnd: number | null;
+  /** The last event of a turn in the log; null: none. */
+  readonly lastTurn: TurnMark | null;
   /** Moves the focus to the field for messages. */
   readonly onWrite: () => void;
 }
@@ -38,20 +46,32 @@ const urlNames = ['turn', 'repository', 'find', 'file'] as const;
 
 /** The changes of a session's repositories: all, or those of one turn. Its state is in the URL. */
 export function ChangesPanel(props: ChangesPanelProps) {
+  const [path] = useLocation();
   const { values } = useUrlParams(urlNames);
   const turn = /^[1-9]\d{0,8}$/.test(values.turn) ? Number(values.turn) : null;
-  if (!props.hasRepositories) return <NoChanges reason="no-repository" />;
+  if (!props.hasRepositories)
+    return (
+      <NoChanges reason="no-repository">
+        <Link href={`${path}?tab=files`}>{noChanges.showFiles}</Link>
+      </NoChanges>
+    );
   return <TurnChanges {...props} turn={turn} key={turn} />;
 }
 
 function TurnChanges(props: ChangesPanelProps & { readonly turn: number | null }) {
-  const { id, sessionId, updatedAt, isTurnOpen, turn, onWrite } = props;
+  const { id, sessionId, updatedAt, isTurnOpen, workEnd, lastTurn, turn, onWrite } = props;
   const { values, change } = useUrlParams(urlNames);
   const box = useRef<HTMLElement>(null);
   const { comments } = useComments();
   const loaded = useChanges(id, turn, updatedAt);
-  const { shown, error, showLatest, showNext, isOutdated } = loaded;
+  const { shown, error, showLatest, showNext, isBehind, isOutdated } = loaded;
   const [refresh, isRefreshing] = useRefresh(sessionId, updatedAt);
+  const isComparing = useIsComparing({ isTurnOpen, turn: lastTurn, updatedAt });
+  const noteRefresh = useAutoRefresh({
+    ...{ workEnd, updatedAt },
+    isActive: isTurnOpen && turn === null,
+    refresh: () => refresh(true),
+  });
   // A person who opens it while the agent works or asks wants to see what there is by now.
   const [isAutomatic] = useState(isTurnOpen && turn === null);
   const latest = useRef({ showNext, refresh });
@@ -70,6 +90,8 @@ function TurnChanges(props: ChangesPanelProps & { readonly turn: number | null }
     shown?.repositories.find(({ repository: { directory } }) => directory === values.repository) ??
     shown?.repositories[0] ??
     null;
+  // Only after the comparison is it known that there are none.
+  const isLoading = shown === null || isBehind || isRefreshing || isComparing;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be scrolled by keys too.
     <section className="changes" ref={box} tabIndex={0} aria-label={texts.changes}>
@@ -93,6 +115,7 @@ function TurnChanges(props: ChangesPanelProps & { readonly turn: number | null }
             title={texts.refreshTitle}
             onClick={() => {
               showNext();
+              noteRefresh();
               refresh();
             }}
           >
@@ -124,10 +147,11 @@ function TurnChanges(props: ChangesPanelProps & { readonly turn: number | null }
           </>
         )}
       </p>
-      {shown === null && error !== null && <Failed message={error.message} onRetry={showLatest} />}
-      {shown === null && error === null && <Loading label={texts.loadingTheChanges} />}
-      {shown !== null && repository === null && isRefreshing && <Loading label={texts.refreshing} />}
-      {shown !== null && repository === null && !isRefreshing && <NoChanges reason={reasonOf(props)} />}
+      {repository === null && error !== null && <Failed message={error.message} onRetry={showLatest} />}
+      {repository === null && error === null && isLoading && (
+        <Loading label={isRefreshing || isComparing ? texts.comparing : texts.loadingTheChanges} />
+      )}
+      {repository === null && error === null && !isLoading && <NoChanges reason={reasonOf(props)} />}
       {repository !== null && (
         <>
           <Summary changes={repository} read={loaded.read} />

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { noChanges as texts } from '../texts/changes.ts';
 import { Empty } from '../ui/states.tsx';
 
@@ -10,8 +11,18 @@ const reasons = {
   'nothing-in-turn': [texts.unchanged, texts.turnUnchangedText],
 } as const;
 
+interface NoChangesProps {
+  readonly reason: keyof typeof reasons;
+  /** Links to something else. */
+  readonly children?: ReactNode;
+}
+
 /** Explains why there are no changes to show. */
-export function NoChanges({ reason }: { readonly reason: keyof typeof reasons }) {
+export function NoChanges({ reason, children }: NoChangesProps) {
   const [title, text] = reasons[reason];
-  return <Empty title={title} text={text} />;
+  return (
+    <Empty title={title} text={text}>
+      {children}
+    </Empty>
+  );
 }

@@ -53,6 +53,8 @@ export interface LoadedChanges {
   /** Null: they are being loaded. */
   readonly shown: Changes | null;
   readonly error: Error | null;
+  /** True until the changes that were stored last are read. */
+  readonly isBehind: boolean;
   /** True if {@link showLatest} would show other changes. */
   readonly isOutdated: boolean;
   readonly showLatest: () => void;
@@ -73,6 +75,7 @@ export function useChanges(id: string, turn: number | null, updatedAt: string | 
   const [shown, setShown] = useState<Changes | null>(null);
   const [latest, setLatest] = useState<Changes | null>(null);
   const [error, setError] = useState<Error | null>(null);
+  const [readAt, setReadAt] = useState<string | null | undefined>(undefined);
   const isNextWanted = useRef(false);
   const read = useCallback(async () => {
     try {
@@ -87,11 +90,12 @@ export function useChanges(id: string, turn: number | null, updatedAt: string | 
       return null;
     }
   }, [environment, id, turn]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each time that the service has stored changes.
   useEffect(() => {
     let isCurrent = true;
     void read().then((found) => {
-      if (!isCurrent || found === null) return;
+      if (!isCurrent) return;
+      setReadAt(updatedAt);
+      if (found === null) return;
       setLatest(found);
       const isWanted = isNextWanted.current;
       isNextWanted.current = false;
@@ -112,7 +116,7 @@ export function useChanges(id: string, turn: number | null, updatedAt: string | 
   const showNext = useCallback(() => {
     isNextWanted.current = true;
   }, []);
-  return { shown, error, isOutdated, showLatest, showNext, read };
+  return { shown, error, isBehind: readAt !== updatedAt, isOutdated, showLatest, showNext, read };
 }
 
 const isEmpty = ({ repositories }: Changes) => repositories.every(({ fileCount }) => fileCount === 0);

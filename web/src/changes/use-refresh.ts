@@ -8,9 +8,12 @@ const maxWaitMs = 20_000;
 
 /**
  * Asks the worker of the open turn to store the changes so far. It is refreshing until `updatedAt` changes, which can take
- * some seconds.
+ * some seconds; a refresh that the page makes by itself (`isQuiet`) does not show.
  */
-export function useRefresh(sessionId: string, updatedAt: string | null): [refresh: () => void, isRefreshing: boolean] {
+export function useRefresh(
+  sessionId: string,
+  updatedAt: string | null,
+): [refresh: (isQuiet?: boolean) => void, isRefreshing: boolean] {
   const [commit] = useMutation<useRefreshMutation>(graphql`
     mutation useRefreshMutation($input: RefreshSessionChangesInput!) {
       refreshSessionChanges(input: $input) {
@@ -28,8 +31,8 @@ export function useRefresh(sessionId: string, updatedAt: string | null): [refres
     const timer = window.setTimeout(() => setRefreshing(false), maxWaitMs);
     return () => clearTimeout(timer);
   }, [isRefreshing]);
-  const refresh = () => {
-    setRefreshing(true);
+  const refresh = (isQuiet = false) => {
+    if (!isQuiet) setRefreshing(true);
     void commit({ input: { sessionId } }).then(({ errors }) => {
       if (errors) setRefreshing(false);
     });

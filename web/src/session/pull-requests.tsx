@@ -13,7 +13,7 @@ import { FollowUps } from './follow-ups.tsx';
 import { OpenPullRequest } from './open-pull-request.tsx';
 import { plainTitle } from './plain-title.ts';
 import { PullRequestBadge } from './pull-request-badge.tsx';
-import { pullRequestName } from './pull-request-name.ts';
+import { isPullRequestOf, pullRequestName } from './pull-request-name.ts';
 import { checkStateOf, checksOf, mergeabilityOf, reviewsOf } from './pull-request-text.ts';
 
 type PullRequest = pullRequests_session$data['pullRequests'][number];
@@ -116,11 +116,9 @@ function ReviewNote({ review }: { readonly review: NonNullable<pullRequests_sess
 /** Returns true for an open pull request of the branch of a session's repository. */
 function isOpenOf(
   { url, state, headBranch }: PullRequest,
-  { host, path, branch }: pullRequests_session$data['repositories'][number],
+  repository: pullRequests_session$data['repositories'][number],
 ): boolean {
-  if (state !== 'OPEN' || headBranch !== branch || !URL.canParse(url)) return false;
-  const address = new URL(url);
-  return address.host === host && address.pathname.toLowerCase().startsWith(`/${path.toLowerCase()}/`);
+  return state === 'OPEN' && headBranch === repository.branch && isPullRequestOf(url, repository);
 }
 
 function Card({ pullRequest }: { readonly pullRequest: PullRequest }) {

@@ -1,10 +1,16 @@
 import { graphql, useFragment } from 'react-relay';
-import type { repositories_session$key } from '../__generated__/repositories_session.graphql.ts';
+import type {
+  repositories_session$data,
+  repositories_session$key,
+} from '../__generated__/repositories_session.graphql.ts';
 import { common } from '../texts/common.ts';
 import { repositories as texts } from '../texts/session-details.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Icon } from '../ui/icons.tsx';
+import { safeAddress } from '../ui/safe-address.ts';
 import { visible } from '../ui/visible.ts';
+import { PullRequestBadge } from './pull-request-badge.tsx';
+import { isPullRequestOf, pullRequestName } from './pull-request-name.ts';
 import { baseOf, repositoryName, repositoryState } from './repository-text.ts';
 
 const fragment = graphql`
@@ -21,26 +27,74 @@ const fragment = graphql`
       state
       error
     }
+    pullRequests {
+      url
+      state
+      isDraft
+    }
   }
 `;
 
-/** Maximum number of repositories below the title. */
+/** Maximum number of repositories, and of pull requests, below the title. */
 const maxShown = 2;
 
-/** A line with the repositories of the session and their branches, below its title. */
+/**
+ * A line with the repositories of the session, their branches and its pull requests, below its title. On a narrow page, it has the
+ * pull requests alone.
+ */
 export function RepositoryLine({ session }: { readonly session: repositories_session$key }) {
-  const { repositories } = useFragment(fragment, session);
-  if (repositories.length === 0) return null;
+  const { repositories, pullRequests } = useFragment(fragment, session);
+  if (repositories.length === 0 && pullRequests.length === 0) return null;
+  const shown = repositories.slice(0, maxShown);
   const others = repositories.length - maxShown;
+  // The open ones first.
+  const links = [...pullRequests].sort((a, b) => Number(b.state === 'OPEN') - Number(a.state === 'OPEN'));
+  const shownLinks = links.slice(0, maxShown);
+  const isBeside = ({ url }: PullRequest) => shown.some((each) => isPullRequestOf(url, each));
   return (
     <p className="session-repositories">
-      {repositories.slice(0, maxShown).map((each) => (
+      {shown.map((each) => (
         <span key={`${each.host}/${each.path}`}>
-          <Icon name="book" size={14} /> {visible(repositoryName(each))} <code>{visible(each.branch)}</code>
+          <span className="repository">
+            <Icon name="book" size={14} /> {visible(repositoryName(each))} <code>{visible(each.branch)}</code>
+          </span>
+          {shownLinks
+            .filter(({ url }) => isPullRequestOf(url, each))
+            .map((link) => (
+              <PullRequestLink pullRequest={link} isBeside key={link.url} />
+            ))}
         </span>
       ))}
-      {others > 0 && <span>{texts.andMore({ others })}</span>}
+      {others > 0 && <span className="repository">{texts.andMore({ others })}</span>}
+      {shownLinks
+        .filter((link) => !isBeside(link))
+        .map((link) => (
+          <PullRequestLink pullRequest={link} key={link.url} />
+        ))}
+      {links.length > maxShown && <span>{texts.morePullRequests({ count: links.length - maxShown })}</span>}
     </p>
+  );
+}
+
+type PullRequest = repositories_session$data['pullRequests'][number];
+
+interface PullRequestLinkProps {
+  readonly pullRequest: PullRequest;
+  /** True beside its repository: the number is enough. */
+  readonly isBeside?: boolean;
+}
+
+function PullRequestLink({ pullRequest: { url, state, isDraft }, isBeside = false }: PullRequestLinkProps) {
+  const name = pullRequestName(url);
+  return (
+    <span className="pull-request">
+      <a href={safeAddress(url)} target="_blank" rel="noopener noreferrer" title={name}>
+        <Icon name="pull" size={14} />
+        <span className="for-readers">{common.pullRequest}</span>
+        {isBeside ? (/#\d+$/.exec(name)?.[0] ?? name) : name}
+      </a>{' '}
+      <PullRequestBadge state={isDraft && state === 'OPEN' ? 'DRAFT' : state} />
+    </span>
   );
 }
 

@@ -49,6 +49,12 @@ export const sessionPageDocument = graphql`
       repositories {
         directory
       }
+      structuredOutput
+      newestCheckpoint: checkpoints(first: 1) {
+        nodes {
+          id
+        }
+      }
       ...sessionButtons_session
       ...repositories_session
       ...forkedFrom_session

@@ -53,6 +53,7 @@ import { useReturn } from './use-return.ts';
 import { useSessionTabs } from './use-session-tabs.ts';
 import { canStop } from './use-stop.ts';
 import { useTranscript } from './use-transcript.ts';
+import { hasCommand } from './work-end.ts';
 import { WorkspaceNote } from './workspace-note.tsx';
 
 const subscription = graphql`
@@ -174,7 +175,15 @@ function LoadedSession({ session, steer }: LoadedSessionProps) {
   const page = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const isSplit = useIsWide(page, splitWidth);
-  const tabs = useSessionTabs(id, { ...session, plan }, isSplit);
+  const contents = {
+    changes: session.changes.some(({ fileCount }) => fileCount > 0),
+    // Earlier parts of the log may have commands too.
+    terminal: transcript.hasEarlier || hasCommand(transcript.entries),
+    files: session.newestCheckpoint.nodes.length > 0 && session.workspaceDeletedAt == null,
+    plan: plan !== null,
+    output: session.structuredOutput != null,
+  };
+  const tabs = useSessionTabs(id, { ...session, plan }, contents, isSplit);
   const [width, rememberWidth] = useRemembered('session-width');
   const [comments] = useState(() => new CommentDraft(sessionId));
   const [edit, editDialog] = useEditSession(session);

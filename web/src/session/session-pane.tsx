@@ -10,6 +10,7 @@ import { OutputPanel } from './output-panel.tsx';
 import { type Plan, PlanPanel } from './plan-panel.tsx';
 import type { SessionTabs } from './use-session-tabs.ts';
 import type { Transcript } from './use-transcript.ts';
+import { lastTurnMark, lastWorkEnd } from './work-end.ts';
 
 const ChangesPanel = lazy(async () => ({
   default: (await loadWithRetry(() => import('../changes/changes-panel.tsx'))).ChangesPanel,
@@ -55,6 +56,8 @@ export function SessionPane({ tabs, isSplit, session, transcript, plan, isTurnOp
               {...{ id, sessionId, isTurnOpen }}
               updatedAt={session.changesUpdatedAt ?? null}
               hasRepositories={session.repositories.length > 0}
+              workEnd={lastWorkEnd(transcript.entries)}
+              lastTurn={lastTurnMark(transcript.entries)}
               onWrite={() => {
                 if (!isSplit) flushSync(() => tabs.onSelect('conversation'));
                 document.querySelector<HTMLElement>('.composer textarea')?.focus();

@@ -5,6 +5,7 @@ import { useRemembered } from '../app/use-remembered.ts';
 import { useUrlParams } from '../layout/use-url-params.ts';
 import { sessionTabs as texts } from '../texts/session.ts';
 import type { Tab } from '../ui/tabs.tsx';
+import { findTab, firstTab, type PaneTab, type TabContents } from './first-tab.ts';
 import { doneOf, type Plan } from './plan-panel.tsx';
 
 const query = graphql`
@@ -25,14 +26,8 @@ const none = { turn: '', repository: '', find: '', file: '', path: '', checkpoin
 interface ChangedSession {
   readonly changesUpdatedAt?: string | null | undefined;
   readonly changes: readonly { readonly fileCount: number }[];
-  readonly repositories: readonly unknown[];
   readonly plan: Plan | null;
 }
-
-const paneTabs = ['changes', 'terminal', 'files', 'plan', 'output', 'details'] as const;
-
-/** A tab of the pane beside the conversation. */
-export type PaneTab = (typeof paneTabs)[number];
 
 /** The tabs of a session page. */
 export interface SessionTabs {
@@ -44,16 +39,15 @@ export interface SessionTabs {
   readonly toggle: () => void;
 }
 
-const findTab = (name: string | null): PaneTab | null => paneTabs.find((tab) => tab === name) ?? null;
-
 /**
  * The tabs of the session page. The selected one is in the URL: `?tab=changes`. If there is none, the pane beside the
- * conversation (`isSplit`) shows the tab that the user selected last, at first the changes if there are any, otherwise the details. A narrow
+ * conversation (`isSplit`) shows the tab that `firstTab` chooses when the page opens, until the user selects another one. A narrow
  * page shows the conversation.
  */
 export function useSessionTabs(
   id: string,
-  { changesUpdatedAt, changes, repositories, plan }: ChangedSession,
+  { changesUpdatedAt, changes, plan }: ChangedSession,
+  contents: TabContents,
   isSplit: boolean,
 ): SessionTabs {
   const environment = useRelayEnvironment();
@@ -69,17 +63,16 @@ export function useSessionTabs(
     return () => reading.unsubscribe();
   }, [environment, id, changesUpdatedAt]);
   const count = changes.reduce((sum, { fileCount }) => sum + fileCount, 0);
-  // The tab does not change when the first changes are stored.
-  const [first] = useState<PaneTab>(changesUpdatedAt == null ? 'details' : 'changes');
-  const remembered = findTab(last) ?? first;
-  // A session without a repository has no changes to show.
-  const lastTab = remembered === 'changes' && repositories.length === 0 ? 'files' : remembered;
+  // It does not change when other tabs get something to show.
+  const [lastTab, setLastTab] = useState(() => firstTab(findTab(last), contents));
   const opened = isSplit && state !== 'closed' ? lastTab : 'conversation';
   const selected = findTab(values.tab) ?? opened;
   const select = (tab: string) => {
     change({ ...none, tab: tab === 'conversation' ? '' : tab }, { isNewEntry: true });
-    if (tab !== 'conversation') {
-      setLast(tab);
+    const pane = findTab(tab);
+    if (pane !== null) {
+      setLast(pane);
+      setLastTab(pane);
       setState('open');
     }
   };
@@ -107,6 +100,7 @@ export function useSessionTabs(
       if (selected === 'conversation') select(lastTab);
       else {
         setLast(selected);
+        setLastTab(selected);
         setState('closed');
         change({ ...none, tab: '' }, { isNewEntry: true });
       }

@@ -6,6 +6,7 @@ export const changesPanel = {
   changes: 'Changes',
   refreshTitle: 'Compare the repositories now, while the agent is working',
   refreshing: 'Refreshing',
+  comparing: 'Comparing the repositories',
   writeTitle: 'Go to the message field to send the comments',
   newer: 'Newer changes are available.',
   showNewer: 'Show newer changes',
@@ -77,9 +78,11 @@ export const fileTree = {
 
 export const noChanges = {
   noRepository: 'No repository',
-  noRepositoryText: 'This session uses no repository. Select repositories when you start a session.',
+  noRepositoryText:
+    'Only changes in repositories are compared, and this session uses none. Select repositories when you start a session.',
+  showFiles: 'Show files',
   noneYet: 'No changes yet',
-  noneYetText: 'Changes appear here when a turn ends. Select Refresh to compare now.',
+  noneYetText: 'Changes appear here while the agent works, and when a turn ends.',
   noneStored: 'No changes stored',
   noneStoredText:
     'No turn has ended since the repositories were cloned, or the comparison failed. They are compared after each turn.',

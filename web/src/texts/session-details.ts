@@ -1,5 +1,5 @@
 import { writeNumber } from '../ui/number.ts';
-import { type Numbers, rich, type Strings } from './kit.ts';
+import { type Numbers, plural, rich, type Strings } from './kit.ts';
 
 export const attachments = {
   files: 'Files',
@@ -59,6 +59,8 @@ export const forkDialog = {
 
 export const repositories = {
   andMore: ({ others }: Numbers<'others'>) => `and ${writeNumber(others)} more`,
+  morePullRequests: ({ count }: Numbers<'count'>) =>
+    plural(count, { one: 'and # more pull request', other: 'and # more pull requests' }),
   branch: 'Branch',
   base: 'Base',
   access: 'Access',

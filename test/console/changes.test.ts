@@ -344,7 +344,7 @@ describe.skipIf(missing !== null)('the changes of a session', { timeout: 180_000
     const none = await start(forge, 'echo x');
     await waitUntilEnded(test, `devin-${none}`);
     const { page, pictures, consoleErrors } = await open(none);
-    await page.getByText('This session uses no repository', { exact: false }).waitFor();
+    await page.getByText('Only changes in repositories are compared', { exact: false }).waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await pictures('changes-no-repository');
     const idle = await start(forge, 'echo x', 'site');

@@ -5,7 +5,7 @@ import { useRemembered } from '../app/use-remembered.ts';
 import { useUrlParams } from '../layout/use-url-params.ts';
 import { sessionTabs as texts } from '../texts/session.ts';
 import type { Tab } from '../ui/tabs.tsx';
-import { findTab, firstTab, type PaneTab, type TabContents } from './first-tab.ts';
+import { findTab, firstTab, type PaneTab, readLastTab, type TabContents, writeLastTab } from './first-tab.ts';
 import { doneOf, type Plan } from './plan-panel.tsx';
 
 const query = graphql`
@@ -64,14 +64,14 @@ export function useSessionTabs(
   }, [environment, id, changesUpdatedAt]);
   const count = changes.reduce((sum, { fileCount }) => sum + fileCount, 0);
   // It does not change when other tabs get something to show.
-  const [lastTab, setLastTab] = useState(() => firstTab(findTab(last), contents));
+  const [lastTab, setLastTab] = useState(() => firstTab(readLastTab(last), id, contents));
   const opened = isSplit && state !== 'closed' ? lastTab : 'conversation';
   const selected = findTab(values.tab) ?? opened;
   const select = (tab: string) => {
     change({ ...none, tab: tab === 'conversation' ? '' : tab }, { isNewEntry: true });
     const pane = findTab(tab);
     if (pane !== null) {
-      setLast(pane);
+      setLast(writeLastTab({ tab: pane, sessionId: id }));
       setLastTab(pane);
       setState('open');
     }
@@ -99,7 +99,7 @@ export function useSessionTabs(
     toggle: () => {
       if (selected === 'conversation') select(lastTab);
       else {
-        setLast(selected);
+        setLast(writeLastTab({ tab: selected, sessionId: id }));
         setLastTab(selected);
         setState('closed');
         change({ ...none, tab: '' }, { isNewEntry: true });

@@ -146,6 +146,7 @@ describe.skipIf(missing !== null)('the console while the service is unavailable'
     await page.evaluate(() => dispatchEvent(new Event('online')));
     await isRefused;
     await banner.waitFor();
+    await page.clock.resume();
     await context.setOffline(false);
     await banner.waitFor({ state: 'detached' });
   });

@@ -264,8 +264,10 @@ describe.skipIf(missing !== null)('repositories of sessions in the console', { t
     expect(await definition.inputValue()).toBe('setup:\n  - npm test\n');
     expect(await seriousFindings(page)).toEqual([]);
     await page.getByLabel('Run setup when the default branch changes').click();
+    // The message about the save before may still be there.
+    const saved = page.waitForResponse((response) => /"query":"mutation /.test(response.request().postData() ?? ''));
     await save.click();
-    await page.getByText('Environment saved.', { exact: false }).waitFor();
+    await saved;
     await page.reload();
     await expect.poll(() => definition.inputValue()).toBe('setup:\n  - npm test\n');
     expect(await page.getByLabel('Run setup when the default branch changes').isChecked()).toBe(false);

@@ -35,8 +35,15 @@ export function whenReachable(): Promise<void> {
   return new Promise((resolve) => waiting.add(resolve));
 }
 
-/** Call whenever the service has answered. */
-export function markReachable(): void {
+/** Returns the number of losses of the connection so far. */
+export const lossCount = (): number => losses;
+
+/**
+ * Call whenever the service has answered. `lossesBefore`: the {@link lossCount} when the request was sent; an answer to a request from before
+ * the last loss says nothing.
+ */
+export function markReachable(lossesBefore = losses): void {
+  if (lossesBefore !== losses) return;
   attempt = 0;
   clearTimeout(timer);
   const wasUnreachable = isUnreachable;
@@ -65,7 +72,6 @@ async function ask(): Promise<void> {
   clearTimeout(timer);
   const before = losses;
   if (!(await isServiceUp())) return markUnreachable();
-  // An answer to a request from before the loss says nothing.
   if (losses !== before) return ask();
   if (isUnreachable) markReachable();
 }

@@ -11,7 +11,7 @@ import { common } from '../texts/common.ts';
 import { network as texts } from '../texts/relay.ts';
 import { withPermissionNames } from '../ui/permission-text.ts';
 import { confirmSignIn } from './confirm.ts';
-import { checkConnection, markReachable } from './connectivity.ts';
+import { checkConnection, lossCount, markReachable } from './connectivity.ts';
 import { liveClient } from './live-client.ts';
 import { consoleHeaders, isSignedInSince, pageSecret } from './page-secret.ts';
 import { syncSession } from './session-sync.ts';
@@ -49,6 +49,7 @@ interface Answer {
 }
 
 async function post({ text, name }: RequestParameters, variables: Variables, { signIn }: ViewerContext) {
+  const lossesBefore = lossCount();
   const response = await fetch('/graphql', {
     method: 'POST',
     credentials: 'same-origin',
@@ -63,7 +64,7 @@ async function post({ text, name }: RequestParameters, variables: Variables, { s
     void checkConnection();
     throw new UnreachableError(error);
   });
-  if (response.status < 502) markReachable();
+  if (response.status < 502) markReachable(lossesBefore);
   return { response, body: (await response.json().catch(() => null)) as Answer | null };
 }
 

@@ -155,6 +155,8 @@ describe.skipIf(missing !== null)('a session’s page while its agent works', { 
     const announced = page.locator('.for-readers[aria-live="polite"]');
     expect(await announced.textContent()).toBe('');
     await window.pictures('live-message');
+    // The note below the transcript disappears after some seconds, and the transcript is then higher.
+    await page.getByText('is typing…').waitFor({ state: 'detached' });
     const before = await first.boundingBox();
     await complete(idOf('1'));
     await page.locator('[data-mark="kept"][data-seq]').waitFor();

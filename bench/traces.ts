@@ -19,8 +19,8 @@ const decisions = 200_000;
 
 /**
  * The CPU of the GraphQL page with traces of one request in a hundred, as a ratio to a process without traces. The difference is smaller
- * than that between two processes of the same build, so its two parts are measured. One process records every request: a hundredth of
- * what it needs more is the cost of the records. Several groups are compared, in which it starts first, second and third in turn. The other
+ * than that between two processes of the same build, so its two parts are measured. One process records every request: a
+ * hundredth of its additional CPU is the cost of the records. Several groups are compared, in which it starts first, second and third in turn. The other
  * part is the decision for each request, which is measured alone.
  */
 export async function measureTraces(bench: Bench): Promise<Row[]> {

@@ -127,8 +127,12 @@ export interface KeyUsage {
 /** Message for a missing, unknown, expired or revoked key, as clients expect it (docs/wire/README.md#keys-and-permissions). */
 export const invalidKeyMessage = 'Missing or invalid Authorization header.';
 
-/** Message for a valid token that the IP access list of its enterprise refuses at this address. */
-export const addressNotAllowedMessage = 'The IP access list does not allow requests from this address.';
+/** The IP access list of the enterprise refuses a valid token at this address. */
+export class AddressNotAllowedError extends DomainError {
+  constructor() {
+    super('UNAUTHENTICATED', 'The IP access list does not allow requests from this address.');
+  }
+}
 
 /** Message for a browser that isn't signed in to the console, or whose sign-in has ended. */
 export const notSignedInMessage = "You aren't signed in. Sign in again.";
@@ -286,7 +290,7 @@ function ofSession(key: KeyRow, session: ConsoleSession): Viewer {
 
 function requireAddress({ ipRanges }: KeyRow, address: string | null): void {
   if (isAddressAllowed(ipRanges, address)) return;
-  throw new DomainError('UNAUTHENTICATED', addressNotAllowedMessage);
+  throw new AddressNotAllowedError();
 }
 
 /**

@@ -118,7 +118,7 @@ describe(`POST ${path}`, () => {
     expect(await read('time_after=0&time_before=99999999999')).toEqual(ids);
   });
 
-  test('422 for a position together with a time, and for one that is none of this log', async () => {
+  test('422 for a position together with a time, and for a position of another log', async () => {
     const readEnd = async () => parse((await download(path)).text)[0].end_cursor;
     const end = encodeURIComponent(await vi.waitUntil(readEnd, { timeout: 60_000 }));
     expect((await download(`${path}?after=${end}`)).status).toBe(200);
